@@ -1,0 +1,87 @@
+import type { Graph } from './graph.ts'
+import { plan } from './plan.ts'
+import type { PlanEdge } from './plan.ts'
+
+/** A graph as data. An edge is taken `always`, `maybe` (a router may pick it), or once per item (`each`). */
+export interface GraphJson {
+  readonly name: string
+  readonly nodes: readonly {
+    readonly name: string
+    readonly after?: readonly string[]
+    readonly graph?: GraphJson
+  }[]
+  readonly edges: readonly {
+    readonly from: string
+    readonly to: string
+    readonly kind: 'always' | 'maybe' | 'each'
+  }[]
+}
+
+/**
+ * A graph as plain data, for tools that draw or check it. A router without `to` may lead to every node; where a router
+ * leads to a node with an `item`, it is by `each`.
+ */
+export function toJson(graph: Graph): GraphJson {
+  return json(graph, [])
+}
+
+/** A graph as Mermaid flowchart text. A router without `to` is drawn as a dotted edge to every node. */
+export function toMermaid(graph: Graph): string {
+  return ['flowchart TD', ...flow(toJson(graph), '', '  ')].join('\n')
+}
+
+function json(graph: Graph, above: readonly Graph[]): GraphJson {
+  const { name, nodes, start } = plan(graph)
+  const within = [...above, graph]
+  const leave = (from: string, edge: PlanEdge): GraphJson['edges'] => {
+    const always = edge.fixed?.map((node) => node.name)
+    const names = always ?? edge.to ?? [...nodes.keys(), 'end']
+    return (names.length > 0 ? names : ['end']).map((to) => ({
+      from,
+      to,
+      kind: always ? 'always' : nodes.get(to)?.item ? 'each' : 'maybe',
+    }))
+  }
+  return {
+    name,
+    nodes: [...nodes.values()].map(({ name, after, child }) => ({
+      name,
+      ...(after && { after }),
+      // A graph inside itself is drawn once.
+      ...(child && !within.includes(child) && { graph: json(child, within) }),
+    })),
+    edges: [
+      ...leave('start', start),
+      ...[...nodes.values()].flatMap((node) => leave(node.name, node.edge)),
+    ],
+  }
+}
+
+const ARROW = { always: '-->', maybe: '-.->', each: '-.->|each|' }
+
+function flow({ nodes, edges }: GraphJson, prefix: string, indent: string): string[] {
+  // Names can be anything, so ids are made: a child graph is a box, entered at its start and left at its end.
+  const enter = new Map([['end', `${prefix}e`]])
+  const leave = new Map([['start', `${prefix}s`]])
+  const lines = [`${prefix}s([start])`, `${prefix}e(["end"])`]
+  nodes.forEach(({ name, graph }, at) => {
+    const id = `${prefix}n${at}`
+    enter.set(name, graph ? `${id}s` : id)
+    leave.set(name, graph ? `${id}e` : id)
+    const label = `${id}["${escape(name)}"]`
+    if (graph) lines.push(`subgraph ${label}`, ...flow(graph, id, '  '), 'end')
+    else lines.push(label)
+  })
+  for (const { from, to, kind } of edges) {
+    lines.push(`${leave.get(from)} ${ARROW[kind]} ${enter.get(to)}`)
+  }
+  return lines.map((line) => indent + line)
+}
+
+/** Writes what Mermaid could take for syntax or Markdown as character codes. */
+function escape(name: string): string {
+  return name.replace(
+    /(?!(?<=[\p{L}\p{N}])[ _-](?=[\p{L}\p{N}]))[^\p{L}\p{N}]/gu,
+    (sign) => `#${sign.codePointAt(0)};`,
+  )
+}
