@@ -1,0 +1,66 @@
+// What an app pays in its bundle: min + gzip, and nothing in it that a platform lacks. 1 kB is 1,000 bytes.
+import { gzipSync } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
+
+interface Measure {
+  readonly name: string
+  /** The module an app would write. */
+  readonly code: string
+  readonly limit: number
+  readonly external?: readonly string[]
+  /** Leaves the core out: an adapter beside an app that has it already. */
+  readonly withoutCore?: true
+}
+
+const measures: readonly Measure[] = [
+  { name: 'core with memory store', code: `export { compile, graph, memory } from 'heddle'`, limit: 12_000 },
+  { name: 'graph alone', code: `export { graph } from 'heddle'`, limit: 500 },
+  { name: 'heddle/indexeddb, without idb and the core', code: `export * from 'heddle/indexeddb'`, limit: 2_500, external: ['idb'], withoutCore: true },
+  { name: 'heddle/cloudflare-kv, without the core', code: `export * from 'heddle/cloudflare-kv'`, limit: 2_000, withoutCore: true },
+]
+
+const forbidden = ['node:', 'async_hooks', 'eval(', 'new Function']
+
+const core: Plugin = {
+  name: 'core-is-external',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/src\// }, ({ path }) => ({ path, external: true, sideEffects: false }))
+  },
+}
+
+let failed = 0
+for (const measure of measures) {
+  const problems: string[] = []
+  let size = 0
+  try {
+    const text = await bundle(measure)
+    size = gzipSync(text, { level: 9 }).length
+    if (size > measure.limit) problems.push(`${size - measure.limit} bytes too many`)
+    for (const word of forbidden) if (text.includes(word)) problems.push(`it holds "${word}"`)
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error))
+  }
+  if (problems.length > 0) failed++
+  console.log(`${kB(size).padStart(9)} of ${kB(measure.limit).padStart(9)}  ${measure.name}${problems.map((problem) => `\n           FAIL ${problem}`).join('')}`)
+}
+process.exitCode = failed > 0 ? 1 : 0
+
+async function bundle({ code, external = [], withoutCore }: Measure): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: code, resolveDir: '.', loader: 'ts' },
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    external: [...external],
+    plugins: withoutCore ? [core] : [],
+    logLevel: 'silent',
+  })
+  return outputFiles.map(({ text }) => text).join('')
+}
+
+function kB(bytes: number): string {
+  return `${(bytes / 1000).toFixed(2)} kB`
+}

@@ -1,0 +1,9 @@
+import { storeContract } from 'heddle/testing'
+import type { Open } from './report.ts'
+
+let made = 0
+
+/** The contract that every store keeps, against the store of the place we run in. */
+export function contract(open: Open): ReturnType<typeof storeContract> {
+  return storeContract({ create: async () => open(`contract-${made++}`) })
+}

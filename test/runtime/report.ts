@@ -1,0 +1,70 @@
+import type { Store } from '../../src/store/store.ts'
+import { tell } from './story.ts'
+import { suites, type Place } from './suites.ts'
+
+/** Opens (again, for a name that was used before) a store of the place we run in. */
+export type Open = (name: string) => Store | Promise<Store>
+
+/** How one case went. */
+export interface Result {
+  readonly suite: string
+  readonly name: string
+  readonly error?: string
+}
+
+/** What one place reports to `scripts/cross.ts`. */
+export interface Report {
+  readonly results: readonly Result[]
+  /** Absent when the story failed; `results` says why. */
+  readonly transcript?: readonly string[]
+}
+
+interface Case {
+  readonly name: string
+  readonly run: () => unknown
+}
+
+const CASE_TIMEOUT = 30_000
+
+/** Tells the story and runs every suite of a place, one case after the other. */
+export async function report(place: Place, open: Open): Promise<Report> {
+  const results: Result[] = []
+  let transcript: readonly string[] | undefined
+  const tellIt = async (): Promise<void> => {
+    transcript = await tell(open)
+  }
+  results.push(await attempt('story', { name: 'is told to its end', run: tellIt }))
+  for (const suite of suites) {
+    if (!suite.places.includes(place)) continue
+    let cases: readonly Case[] = []
+    const load = async (): Promise<void> => {
+      cases = await suite.load(open)
+      if (cases.length === 0) throw new Error(`Suite "${suite.name}" has no cases`)
+    }
+    const loaded = await attempt(suite.name, { name: 'loads', run: load })
+    if (loaded.error !== undefined) results.push(loaded)
+    for (const one of cases) results.push(await attempt(suite.name, one))
+  }
+  return { results, ...(transcript && { transcript }) }
+}
+
+async function attempt(suite: string, { name, run }: Case): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Not done after ${CASE_TIMEOUT} ms`)), CASE_TIMEOUT)
+  })
+  try {
+    await Promise.race([(async () => run())(), late])
+    return { suite, name }
+  } catch (error) {
+    return { suite, name, error: describe(error) }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const stack = (error.stack ?? '').replace(String(error), '').trim().split('\n').slice(0, 6).join('\n')
+  return `${String(error)}\n${stack}`.trim()
+}
