@@ -1,6 +1,6 @@
 import type { Graph } from './graph.ts'
 import { plan } from './plan.ts'
-import type { PlanEdge } from './plan.ts'
+import type { Plan, PlanEdge } from './plan.ts'
 
 /** A graph as data. An edge is taken `always`, `maybe` (a router may pick it), or once per item (`each`). */
 export interface GraphJson {
@@ -22,7 +22,20 @@ export interface GraphJson {
  * leads to a node with an `item`, it is by `each`.
  */
 export function toJson(graph: Graph): GraphJson {
-  return json(graph, [])
+  const { name: title, nodes, start } = plan(graph)
+  const all = [...nodes.values()]
+  return {
+    name: title,
+    nodes: all.map(({ name, after, child }) => ({
+      name,
+      ...(after && { after }),
+      ...(child && { graph: toJson(child) }),
+    })),
+    edges: [
+      ...leave('start', start, nodes),
+      ...all.flatMap(({ name, edge }) => leave(name, edge, nodes)),
+    ],
+  }
 }
 
 /** A graph as Mermaid flowchart text. A router without `to` is drawn as a dotted edge to every node. */
@@ -30,31 +43,14 @@ export function toMermaid(graph: Graph): string {
   return ['flowchart TD', ...flow(toJson(graph), '', '  ')].join('\n')
 }
 
-function json(graph: Graph, above: readonly Graph[]): GraphJson {
-  const { name, nodes, start } = plan(graph)
-  const within = [...above, graph]
-  const leave = (from: string, edge: PlanEdge): GraphJson['edges'] => {
-    const always = edge.fixed?.map((node) => node.name)
-    const names = always ?? edge.to ?? [...nodes.keys(), 'end']
-    return (names.length > 0 ? names : ['end']).map((to) => ({
-      from,
-      to,
-      kind: always ? 'always' : nodes.get(to)?.item ? 'each' : 'maybe',
-    }))
-  }
-  return {
-    name,
-    nodes: [...nodes.values()].map(({ name, after, child }) => ({
-      name,
-      ...(after && { after }),
-      // A graph inside itself is drawn once.
-      ...(child && !within.includes(child) && { graph: json(child, within) }),
-    })),
-    edges: [
-      ...leave('start', start),
-      ...[...nodes.values()].flatMap((node) => leave(node.name, node.edge)),
-    ],
-  }
+function leave(from: string, edge: PlanEdge, nodes: Plan['nodes']): GraphJson['edges'] {
+  const always = edge.fixed?.map(({ name }) => name)
+  const names = always ?? edge.to ?? [...nodes.keys(), 'end']
+  return (names.length > 0 ? names : ['end']).map((to) => ({
+    from,
+    to,
+    kind: always ? 'always' : nodes.get(to)?.item ? 'each' : 'maybe',
+  }))
 }
 
 const ARROW = { always: '-->', maybe: '-.->', each: '-.->|each|' }

@@ -1,6 +1,6 @@
 import { GraphInvalid } from '../errors.ts'
 import type { Schema, SchemaResult } from '../schema.ts'
-import { checkJoins, edgeOf, fieldOf, isObject, nodeOf, questionsOf, show } from './check.ts'
+import { checkJoins, edgeOf, fieldOf, graphOf, nodeOf, questionsOf, show } from './check.ts'
 import { isEach } from './graph.ts'
 import type { Graph, NodeFn, Retry } from './graph.ts'
 import type { Question } from './question.ts'
@@ -63,15 +63,34 @@ const plans: WeakMap<object, Plan> = /* @__PURE__ */ new WeakMap()
 export function plan(graph: Graph): Plan {
   const known = plans.get(graph)
   if (known) return known
-  const made = draw(graph)
-  // Kept before its children are planned, as a graph may contain itself.
-  plans.set(graph, made)
-  try {
-    for (const { child } of made.nodes.values()) if (child) plan(child)
-  } catch (error) {
-    plans.delete(graph)
-    throw error
+  const name = typeof graph?.name === 'string' ? graph.name : ''
+  const bad = (problem: string, node?: string): never =>
+    refuse('compile graph', name, problem, node)
+  const { state, nodes: specs, edges, questions } = graphOf(graph, bad)
+  const fields = Object.keys(state).map((key) => fieldOf(key, state[key], bad))
+  const nodes = new Map(
+    Object.keys(specs).map((key, order) => [key, nodeOf(key, specs[key], order, bad)]),
+  )
+  const ways = new Map<string, PlanEdge>()
+  for (const from of ['start', ...nodes.keys()]) ways.set(from, edgeOf(from, edges, nodes, bad))
+  for (const from of Object.keys(edges)) {
+    if (!ways.has(from)) bad(`there is an edge from "${from}", which is not a node`)
   }
+  checkJoins(nodes, ways, bad)
+  for (const node of nodes.values()) {
+    node.edge = ways.get(node.name)!
+    if (node.child) plan(node.child)
+  }
+  const made: Plan = {
+    graph,
+    name,
+    fields,
+    index: new Map(fields.map((field, at) => [field.name, at])),
+    nodes,
+    start: ways.get('start')!,
+    questions: questionsOf(questions, bad),
+  }
+  plans.set(graph, made)
   return made
 }
 
@@ -83,57 +102,24 @@ export function plan(graph: Graph): Plan {
  * @throws GraphInvalid naming the graph and the node
  */
 export function targets(
-  plan: Plan,
+  { name: graph, nodes }: Plan,
   target: unknown,
   from: string,
   to?: readonly string[],
 ): readonly PlanTarget[] {
-  const bad = (problem: string): never =>
-    refuse(`leave "${from}" in graph`, plan.name, problem, from)
+  const bad = (problem: string): never => refuse(`leave "${from}" in graph`, graph, problem, from)
   const found = new Set<PlanTarget>()
   for (const one of Array.isArray(target) ? target : [target]) {
-    const items = isEach(one) && one.items
-    const name = items === false ? one : one.each
-    if (to && !to.includes(name)) bad(`${show(name)} is not among the names in its "to"`)
-    if (name === 'end' && items === false) continue
-    const node = plan.nodes.get(name) ?? bad(`${show(name)} is not a node`)
-    if (items === false) found.add(node)
-    else if (!Array.isArray(items)) bad(`the items for "${name}" are not an array`)
-    else if (items.length > 0) found.add({ each: node, items })
+    const many = isEach(one)
+    const name = many ? one.each : one
+    if (to?.includes(name) === false) bad(`${show(name)} is not among its "to"`)
+    if (name === 'end' && !many) continue
+    const node = nodes.get(name) ?? bad(`${show(name)} is not a node`)
+    if (!many) found.add(node)
+    else if (!Array.isArray(one.items)) bad(`the items for "${name}" are not a list`)
+    else if (one.items.length > 0) found.add({ each: node, items: one.items })
   }
   return [...found]
-}
-
-function draw(graph: Graph): Plan {
-  const name = typeof graph?.name === 'string' ? graph.name : ''
-  const bad = (problem: string, node?: string): never =>
-    refuse('compile graph', name, problem, node)
-  if (!isObject(graph)) bad('it is not an object')
-  if (name === '') bad('its name is not a non-empty string')
-  for (const part of ['state', 'nodes', 'edges'] as const) {
-    if (!isObject(graph[part])) bad(`its "${part}" is not an object`)
-  }
-  const fields = Object.keys(graph.state).map((key) => fieldOf(key, graph.state[key], bad))
-  const nodes = new Map(
-    Object.keys(graph.nodes).map((key, order) => [key, nodeOf(key, graph.nodes[key], order, bad)]),
-  )
-  if (nodes.size === 0) bad('it has no nodes')
-  const ways = new Map<string, PlanEdge>()
-  for (const from of ['start', ...nodes.keys()]) ways.set(from, edgeOf(from, graph, nodes, bad))
-  for (const from of Object.keys(graph.edges)) {
-    if (!ways.has(from)) bad(`there is an edge from "${from}", which is not a node`)
-  }
-  for (const node of nodes.values()) node.edge = ways.get(node.name)!
-  checkJoins(nodes, ways, bad)
-  return {
-    graph,
-    name,
-    fields,
-    index: new Map(fields.map((field, at) => [field.name, at])),
-    nodes,
-    start: ways.get('start')!,
-    questions: questionsOf(graph.questions, bad),
-  }
 }
 
 function refuse(verb: string, graph: string, problem: string, node?: string): never {

@@ -14,8 +14,10 @@ export type Field =
 /** What a graph remembers, by name. */
 export type Fields = Readonly<Record<string, Field>>
 
-type InputOf<F> = F extends Reduced<infer I, any, any> ? I : F extends Schema<infer I, any> ? I : never
-type ValueOf<F> = F extends Reduced<any, infer V, any> ? V : F extends Schema<any, infer V> ? V : never
+type InputOf<F> =
+  F extends Reduced<infer I, any, any> ? I : F extends Schema<infer I, any> ? I : never
+type ValueOf<F> =
+  F extends Reduced<any, infer V, any> ? V : F extends Schema<any, infer V> ? V : never
 type ChangeOf<F> = F extends Reduced<any, any, infer U> ? U : ValueOf<F>
 
 /** Written out, so that an editor shows the fields and not how they were made. */
