@@ -11,7 +11,15 @@ const resolve = {
     { find: /^heddle\/(.+)$/, replacement: `${root}adapters/$1.ts` },
   ],
 }
-const chromiumArgs = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+const chromiumArgs = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
 
 export default defineConfig({
   test: {
@@ -19,7 +27,12 @@ export default defineConfig({
     projects: [
       {
         resolve,
-        test: { name: 'node', include: ['test/**/*.test.ts'], exclude: ['test/dom/**', 'test/workerd/**', 'test/browser/**'], testTimeout: 30_000 },
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/dom/**', 'test/workerd/**', 'test/browser/**'],
+          testTimeout: 30_000,
+        },
       },
       {
         resolve,
@@ -44,7 +57,12 @@ export default defineConfig({
             headless: true,
             screenshotFailures: false,
             api: { host: '127.0.0.1' },
-            provider: playwright({ launchOptions: { executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium', args: chromiumArgs } }),
+            provider: playwright({
+              launchOptions: {
+                executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+                args: chromiumArgs,
+              },
+            }),
             instances: [{ browser: 'chromium' }],
           },
         },

@@ -13,10 +13,25 @@ interface Measure {
 }
 
 const measures: readonly Measure[] = [
-  { name: 'core with memory store', code: `export { compile, graph, memory } from 'heddle'`, limit: 12_000 },
+  {
+    name: 'core with memory store',
+    code: `export { compile, graph, memory } from 'heddle'`,
+    limit: 12_000,
+  },
   { name: 'graph alone', code: `export { graph } from 'heddle'`, limit: 500 },
-  { name: 'heddle/indexeddb, without idb and the core', code: `export * from 'heddle/indexeddb'`, limit: 2_500, external: ['idb'], withoutCore: true },
-  { name: 'heddle/cloudflare-kv, without the core', code: `export * from 'heddle/cloudflare-kv'`, limit: 2_000, withoutCore: true },
+  {
+    name: 'heddle/indexeddb, without idb and the core',
+    code: `export * from 'heddle/indexeddb'`,
+    limit: 2_500,
+    external: ['idb'],
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/cloudflare-kv, without the core',
+    code: `export * from 'heddle/cloudflare-kv'`,
+    limit: 2_000,
+    withoutCore: true,
+  },
 ]
 
 const forbidden = ['node:', 'async_hooks', 'eval(', 'new Function']
@@ -41,7 +56,9 @@ for (const measure of measures) {
     problems.push(error instanceof Error ? error.message : String(error))
   }
   if (problems.length > 0) failed++
-  console.log(`${kB(size).padStart(9)} of ${kB(measure.limit).padStart(9)}  ${measure.name}${problems.map((problem) => `\n           FAIL ${problem}`).join('')}`)
+  console.log(
+    `${kB(size).padStart(9)} of ${kB(measure.limit).padStart(9)}  ${measure.name}${problems.map((problem) => `\n           FAIL ${problem}`).join('')}`,
+  )
 }
 process.exitCode = failed > 0 ? 1 : 0
 

@@ -9,10 +9,22 @@ interface Browser {
 }
 
 const browsers = {
-  chromium: { name: 'Chromium', package: 'chromium', find: () => at('CHROMIUM_PATH', '/usr/bin/chromium') },
-  firefox: { name: 'Firefox', package: 'firefox-esr', find: () => at('FIREFOX_PATH', '/usr/bin/firefox-esr') },
+  chromium: {
+    name: 'Chromium',
+    package: 'chromium',
+    find: () => at('CHROMIUM_PATH', '/usr/bin/chromium'),
+  },
+  firefox: {
+    name: 'Firefox',
+    package: 'firefox-esr',
+    find: () => at('FIREFOX_PATH', '/usr/bin/firefox-esr'),
+  },
   xvfb: { name: 'Xvfb', package: 'xvfb', find: () => at('XVFB_PATH', '/usr/bin/Xvfb') },
-  webkit: { name: 'WebKitGTK', package: 'webkit2gtk-driver', find: () => at('MINIBROWSER_PATH', ...miniBrowsers()) },
+  webkit: {
+    name: 'WebKitGTK',
+    package: 'webkit2gtk-driver',
+    find: () => at('MINIBROWSER_PATH', ...miniBrowsers()),
+  },
 } satisfies Record<string, Browser>
 
 export type BrowserName = keyof typeof browsers
@@ -20,7 +32,10 @@ export type BrowserName = keyof typeof browsers
 /** Where a browser is. Throws with the command that installs what is missing. */
 export function browserPath(name: BrowserName): string {
   const path = browsers[name].find()
-  if (path === undefined) throw new Error(`Cannot start ${browsers[name].name}: it isn't installed. Run: ${installCommand(missing())}`)
+  if (path === undefined)
+    throw new Error(
+      `Cannot start ${browsers[name].name}: it isn't installed. Run: ${installCommand(missing())}`,
+    )
   return path
 }
 
@@ -30,11 +45,15 @@ export function ensureBrowsers(): void {
   if (absent.length === 0) return
   const names = absent.map(({ name }) => name).join(', ')
   const command = installCommand(absent)
-  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version')) throw new Error(`Cannot test in ${names}: not installed. Run: ${command}`)
+  if (process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
+    throw new Error(`Cannot test in ${names}: not installed. Run: ${command}`)
   console.log(`Installing ${names}: ${command}`)
   execFileSync('sh', ['-c', command], { stdio: ['ignore', 'ignore', 'inherit'] })
   const left = missing()
-  if (left.length > 0) throw new Error(`Cannot test in ${left.map(({ name }) => name).join(', ')}: still missing after ${command}`)
+  if (left.length > 0)
+    throw new Error(
+      `Cannot test in ${left.map(({ name }) => name).join(', ')}: still missing after ${command}`,
+    )
 }
 
 function missing(): readonly Browser[] {
@@ -56,5 +75,7 @@ function miniBrowsers(): readonly string[] {
   if (!existsSync('/usr/lib')) return []
   return readdirSync('/usr/lib')
     .filter((name) => name.endsWith('-linux-gnu'))
-    .flatMap((name) => ['4.1', '4.0', '6.0'].map((version) => `/usr/lib/${name}/webkit2gtk-${version}/MiniBrowser`))
+    .flatMap((name) =>
+      ['4.1', '4.0', '6.0'].map((version) => `/usr/lib/${name}/webkit2gtk-${version}/MiniBrowser`),
+    )
 }

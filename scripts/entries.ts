@@ -7,7 +7,9 @@ interface Target {
 
 /** The package's `exports`, without `./package.json`. */
 export function exported(): Readonly<Record<string, Target>> {
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, Target> }
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    exports: Record<string, Target>
+  }
   return Object.fromEntries(Object.entries(exports).filter(([key]) => key !== './package.json'))
 }
 
@@ -18,5 +20,10 @@ export function sourceOf(key: string): string {
 
 /** What the build makes: by the name of each file in `dist`, its source. */
 export function entries(): Record<string, string> {
-  return Object.fromEntries(Object.keys(exported()).map((key) => [key === '.' ? 'index' : key.slice('./'.length), sourceOf(key)]))
+  return Object.fromEntries(
+    Object.keys(exported()).map((key) => [
+      key === '.' ? 'index' : key.slice('./'.length),
+      sourceOf(key),
+    ]),
+  )
 }

@@ -11,6 +11,11 @@ for (const key of keys) {
 
 // Two definitions of the error classes would break `instanceof` between an adapter and the core.
 const files = readdirSync('dist').filter((file) => file.endsWith('.js'))
-const defining = files.filter((file) => readFileSync(`dist/${file}`, 'utf8').includes('heddle.error'))
-if (defining.length !== 1) throw new Error(`The error classes are defined in ${defining.length} files of dist: ${defining.join(', ')}`)
+const defining = files.filter((file) =>
+  readFileSync(`dist/${file}`, 'utf8').includes('heddle.error'),
+)
+if (defining.length !== 1)
+  throw new Error(
+    `The error classes are defined in ${defining.length} files of dist: ${defining.join(', ')}`,
+  )
 console.log(`package: ${keys.length} exports load, one copy of the core`)

@@ -42,7 +42,10 @@ process.exitCode = broken.size > 0 || total.failed > 0 || total.skipped > 0 ? 1 
 async function runLane(checks: readonly Check[]): Promise<void> {
   for (const check of checks) {
     // What can't be checked because its build failed isn't a pass: it fails with it.
-    const counts = check.needs !== undefined && broken.has(check.needs) ? blocked(check) : await runCheck(check, scratch)
+    const counts =
+      check.needs !== undefined && broken.has(check.needs)
+        ? blocked(check)
+        : await runCheck(check, scratch)
     total = add(total, counts)
     if (counts.failed > 0 || counts.skipped > 0) broken.add(check.name)
   }

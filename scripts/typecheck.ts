@@ -7,7 +7,16 @@ const worlds = [
   ['core in a Worker', 'tsc', '-p', 'tsc/core-workers.json'],
   ['core and adapters in a page', 'tsc', '-p', 'tsc/core-dom.json'],
   ['tests in workerd', 'tsc', '-p', 'tsc/test-workerd.json'],
-  ['core and adapters in Deno', 'deno', 'check', '--quiet', '--no-lock', '--config', 'test/runtime/deno.json', 'test/runtime/deno.ts'],
+  [
+    'core and adapters in Deno',
+    'deno',
+    'check',
+    '--quiet',
+    '--no-lock',
+    '--config',
+    'test/runtime/deno.json',
+    'test/runtime/deno.ts',
+  ],
 ] as const
 
 const queue = [...worlds]
@@ -26,10 +35,17 @@ async function lane(): Promise<void> {
   }
 }
 
-function check(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(`node_modules/.bin/${command}`, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } })
+function check(
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number; output: string }> {
+  const child = spawn(`node_modules/.bin/${command}`, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => (output += String(chunk)))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve({ code: code ?? 1, output }))

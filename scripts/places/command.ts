@@ -9,7 +9,12 @@ export function command(file: string, ...args: readonly string[]): Promise<Repor
       const line = /^@@(.*)$/m.exec(stdout)?.[1]
       // What runs on after the report keeps a process alive: that is a failure too.
       if (line !== undefined && error === null) resolve(JSON.parse(line) as Report)
-      else reject(new Error(`${[file, ...args].join(' ')} gave no report: ${error?.message ?? 'it ended early'}\n${stdout}${stderr}`))
+      else
+        reject(
+          new Error(
+            `${[file, ...args].join(' ')} gave no report: ${error?.message ?? 'it ended early'}\n${stdout}${stderr}`,
+          ),
+        )
     })
   })
 }

@@ -10,7 +10,15 @@ import { servePage } from './serve.ts'
 
 /** Runs in a page of Chromium. */
 export function chromium(): Promise<Report> {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync']
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ]
   return puppet('chromium', { browser: 'chrome', executablePath: browserPath('chromium'), args })
 }
 
@@ -35,16 +43,33 @@ async function puppet(place: 'chromium' | 'firefox', options: LaunchOptions): Pr
 export async function webkit(): Promise<Report> {
   await using page = await servePage('webkit')
   const home = mkdtempSync(join(tmpdir(), 'heddle-webkit-'))
-  const screen = spawn(browserPath('xvfb'), ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-  })
-  const directories = Object.fromEntries(['HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'].map((name) => [name, home]))
+  const screen = spawn(
+    browserPath('xvfb'),
+    ['-displayfd', '3', '-screen', '0', '1280x800x24', '-nolisten', 'tcp'],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    },
+  )
+  const directories = Object.fromEntries(
+    ['HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'XDG_CONFIG_HOME', 'XDG_RUNTIME_DIR'].map(
+      (name) => [name, home],
+    ),
+  )
   try {
-    const display = await new Promise((resolve) => screen.stdio[3]?.once('data', (number) => resolve(`:${String(number).trim()}`)))
+    const display = await new Promise((resolve) =>
+      screen.stdio[3]?.once('data', (number) => resolve(`:${String(number).trim()}`)),
+    )
     const browser = spawn(browserPath('webkit'), [page.url], {
       detached: true,
       stdio: 'ignore',
-      env: { ...process.env, ...directories, DISPLAY: String(display), GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },
+      env: {
+        ...process.env,
+        ...directories,
+        DISPLAY: String(display),
+        GDK_BACKEND: 'x11',
+        LIBGL_ALWAYS_SOFTWARE: '1',
+        NO_AT_BRIDGE: '1',
+      },
     })
     try {
       return await page.report

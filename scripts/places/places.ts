@@ -10,7 +10,17 @@ export const places: Readonly<Record<Place, () => Promise<Report>>> = {
   'happy-dom': () => command('node', 'scripts/run.mjs', 'test/runtime/happy-dom.ts'),
   workerd,
   // Without -A: heddle asks Deno for no permission.
-  deno: () => command('node_modules/.bin/deno', 'run', '--no-prompt', '--no-lock', '--quiet', '--config', 'test/runtime/deno.json', 'test/runtime/deno.ts'),
+  deno: () =>
+    command(
+      'node_modules/.bin/deno',
+      'run',
+      '--no-prompt',
+      '--no-lock',
+      '--quiet',
+      '--config',
+      'test/runtime/deno.json',
+      'test/runtime/deno.ts',
+    ),
   bun: () => command('node_modules/.bin/bun', 'run', 'test/runtime/bun.ts'),
   chromium,
   firefox,

@@ -17,7 +17,10 @@ const PAGE_TIMEOUT = 180_000
 export async function servePage(place: string): Promise<ServedPage> {
   const script = await bundle('test/runtime/page.ts')
   const { promise: report, resolve, reject } = settleable<Report>()
-  const timer = setTimeout(() => reject(new Error(`The page in ${place} gave no report in ${PAGE_TIMEOUT} ms`)), PAGE_TIMEOUT)
+  const timer = setTimeout(
+    () => reject(new Error(`The page in ${place} gave no report in ${PAGE_TIMEOUT} ms`)),
+    PAGE_TIMEOUT,
+  )
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/report') {
@@ -27,10 +30,13 @@ export async function servePage(place: string): Promise<ServedPage> {
         response.end()
         resolve(JSON.parse(body) as Report)
       })
-    } else if (pathname === '/page.js') response.setHeader('content-type', 'text/javascript').end(script)
+    } else if (pathname === '/page.js')
+      response.setHeader('content-type', 'text/javascript').end(script)
     else {
       const load = pathname === '/' ? '<script type="module" src="/page.js"></script>' : ''
-      response.setHeader('content-type', 'text/html').end(`<!doctype html><meta charset="utf-8"><title>${place}</title>${load}`)
+      response
+        .setHeader('content-type', 'text/html')
+        .end(`<!doctype html><meta charset="utf-8"><title>${place}</title>${load}`)
     }
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -45,7 +51,11 @@ export async function servePage(place: string): Promise<ServedPage> {
   }
 }
 
-function settleable<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void; reject: (error: Error) => void } {
+function settleable<Value>(): {
+  promise: Promise<Value>
+  resolve: (value: Value) => void
+  reject: (error: Error) => void
+} {
   let settle!: { resolve: (value: Value) => void; reject: (error: Error) => void }
   const promise = new Promise<Value>((resolve, reject) => (settle = { resolve, reject }))
   promise.catch(() => undefined)

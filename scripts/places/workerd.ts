@@ -5,7 +5,14 @@ import { bundle } from './bundle.ts'
 /** Runs in real workerd, without compatibility flags, on a KV namespace. */
 export async function workerd(): Promise<Report> {
   const script = await bundle('test/runtime/workerd.ts', ['workerd', 'worker'])
-  const miniflare = new Miniflare({ modules: true, script, compatibilityDate: '2026-04-01', compatibilityFlags: [], kvNamespaces: ['KV'], cf: false })
+  const miniflare = new Miniflare({
+    modules: true,
+    script,
+    compatibilityDate: '2026-04-01',
+    compatibilityFlags: [],
+    kvNamespaces: ['KV'],
+    cf: false,
+  })
   try {
     const response = await miniflare.dispatchFetch('http://localhost/')
     if (!response.ok) throw new Error(`workerd gave no report: ${await response.text()}`)

@@ -59,12 +59,17 @@ async function attempt(suite: string, { name, run }: Case): Promise<Result> {
   } catch (error) {
     return { suite, name, error: describe(error) }
   } finally {
-    clearTimeout(timer)
+    if (timer !== undefined) clearTimeout(timer)
   }
 }
 
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const stack = (error.stack ?? '').replace(String(error), '').trim().split('\n').slice(0, 6).join('\n')
+  const stack = (error.stack ?? '')
+    .replace(String(error), '')
+    .trim()
+    .split('\n')
+    .slice(0, 6)
+    .join('\n')
   return `${String(error)}\n${stack}`.trim()
 }

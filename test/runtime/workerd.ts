@@ -3,7 +3,11 @@ import { report } from './report.ts'
 
 export default {
   async fetch(_: Request, { KV }: { KV: KVNamespace }): Promise<Response> {
-    return Response.json(await report('workerd', (name) => cloudflareKv(within(KV, `${name}/`), { singleWriter: true })))
+    return Response.json(
+      await report('workerd', (name) =>
+        cloudflareKv(within(KV, `${name}/`), { singleWriter: true }),
+      ),
+    )
   },
 }
 
@@ -12,11 +16,15 @@ function within(kv: KVNamespace, prefix: string): KVNamespace {
   const inside = {
     get: (key: string, ...rest: [never]) => kv.get(prefix + key, ...rest),
     getWithMetadata: (key: string, ...rest: [never]) => kv.getWithMetadata(prefix + key, ...rest),
-    put: (key: string, value: string, options?: KVNamespacePutOptions) => kv.put(prefix + key, value, options),
+    put: (key: string, value: string, options?: KVNamespacePutOptions) =>
+      kv.put(prefix + key, value, options),
     delete: (key: string) => kv.delete(prefix + key),
     async list(options: KVNamespaceListOptions = {}) {
       const page = await kv.list({ ...options, prefix: prefix + (options.prefix ?? '') })
-      return { ...page, keys: page.keys.map((key) => ({ ...key, name: key.name.slice(prefix.length) })) }
+      return {
+        ...page,
+        keys: page.keys.map((key) => ({ ...key, name: key.name.slice(prefix.length) })),
+      }
     },
   }
   return inside as KVNamespace

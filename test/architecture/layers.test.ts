@@ -1,0 +1,68 @@
+import { dirname, join } from 'node:path/posix'
+import { expect, it } from 'vitest'
+import { filesIn, importsOf } from './sources.ts'
+
+// Who may import whom, from the inside out. What stands after `types` may be named in types only.
+const root = ['errors', 'schema', 'usage']
+const layers: Readonly<
+  Record<string, { readonly from: readonly string[]; readonly types: readonly string[] }>
+> = {
+  errors: { from: [], types: ['schema'] },
+  schema: { from: [], types: [] },
+  usage: { from: [], types: [] },
+  lib: { from: ['errors'], types: ['schema'] },
+  store: { from: ['errors', 'lib'], types: [] },
+  graph: { from: [...root, 'lib'], types: ['store', 'durable', 'engine'] },
+  durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
+  engine: { from: [...root, 'lib', 'store', 'durable', 'graph'], types: [] },
+  index: { from: [...root, 'lib', 'store', 'durable', 'graph', 'engine'], types: [] },
+}
+
+it('imports in src point inward', () => {
+  const outward: string[] = []
+  for (const file of filesIn('src')) {
+    const here = layerOf(file)
+    const allowed = layers[here]
+    if (!allowed) outward.push(`${file}: no layer "${here}" is known`)
+    for (const { specifier, typeOnly } of importsOf(file)) {
+      if (!specifier.startsWith('.')) continue
+      const there = layerOf(join(dirname(file), specifier))
+      const fine =
+        there === here ||
+        allowed?.from.includes(there) ||
+        (typeOnly && allowed?.types.includes(there))
+      if (!fine) outward.push(`${file} imports ${specifier}`)
+    }
+  }
+  expect(outward).toEqual([])
+})
+
+it('an adapter imports the core by its index, its own folder, and nothing else of ours', () => {
+  const wrong = filesIn('adapters').flatMap((file) => {
+    const own = `adapters/${file.split('/')[1]?.replace(/\.ts$/, '')}/`
+    return importsOf(file)
+      .filter(({ specifier }) => specifier.startsWith('.'))
+      .map(({ specifier }) => join(dirname(file), specifier))
+      .filter((path) => path !== 'src/index.ts' && !path.startsWith(own))
+      .map((path) => `${file} imports ${path}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+it('local imports name the file, with its extension', () => {
+  const files = filesIn('src', 'adapters', 'scripts', 'test')
+  const wrong = files.filter(isTypeScript).flatMap((file) =>
+    importsOf(file)
+      .filter(({ specifier }) => specifier.startsWith('.') && !/\.(ts|mjs|json)$/.test(specifier))
+      .map(({ specifier }) => `${file} imports ${specifier}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+function layerOf(path: string): string {
+  return path.split('/')[1]?.replace(/\.ts$/, '') ?? path
+}
+
+function isTypeScript(file: string): boolean {
+  return file.endsWith('.ts')
+}

@@ -1,0 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { filesIn } from './sources.ts'
+
+it('every suite that needs no runner is registered to run in every place', () => {
+  const registry = readFileSync('test/runtime/suites.ts', 'utf8')
+  const suites = filesIn('test').filter((file) => file.endsWith('.suite.ts'))
+  expect(suites.filter((file) => !registry.includes(`'../${file.slice('test/'.length)}'`))).toEqual(
+    [],
+  )
+})
