@@ -1,34 +1,30 @@
 /**
- * What a tag can say: the closed list of what decoding constructs. `undefined`, `number` and `bigint` are the primitives
- * JSON lacks; `number` stands for NaN, ±Infinity and −0.
+ * What a tag can say: the closed list of what decoding constructs. `number` stands for NaN, ±Infinity and −0; every
+ * other type is what its class makes.
  */
-export type TagType = 'undefined' | 'number' | 'bigint' | 'Date' | 'Map' | 'Set' | Bytes | Failure
+export type TagType = 'undefined' | 'number' | 'bigint' | 'Date' | 'Map' | 'Set' | BytesType | ErrorType
 
-type Bytes = (typeof BYTES)[number]
-type Failure = (typeof FAILURES)[number]
+type BytesType = 'ArrayBuffer' | 'DataView' | `${`${'Int' | 'Uint'}${8 | 16 | 32}` | 'Uint8Clamped' | `Big${'Int' | 'Uint'}64` | `Float${16 | 32 | 64}`}Array`
+type ErrorType = `${'' | 'Aggregate' | 'Eval' | 'Range' | 'Reference' | 'Syntax' | 'Type' | 'URI'}Error`
 
-// Names, not constructors: a runtime may lack one (Float16Array).
-const BYTES = [
-  'ArrayBuffer', 'DataView', 'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array',
-  'Uint32Array', 'BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array',
-] as const
-const FAILURES = [
-  'Error', 'AggregateError', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError',
-] as const
-
-/** What stands in a tree for a value JSON can't hold: JSON, or an array or object whose members still have to be walked. */
+/** What stands for a value JSON can't hold: text, a number, or an array or object whose members still have to be encoded. */
 export type Standin = readonly [type: TagType, raw: unknown]
 
-/** The name of the class that made an object; also across realms, where `instanceof` fails. */
+/** Whether a value is an array or an object. */
+export function isPart(value: unknown): value is Part {
+  return typeof value === 'object' && value !== null
+}
+
+/** The members of an array or an object. */
+export type Part = Record<string | number, unknown>
+
+/** The name of the class that made an object; holds across realms, where `instanceof` doesn't. */
 export function className(value: object): string {
-  const prototype: object | null = Object.getPrototypeOf(value)
-  const name: unknown = prototype?.constructor?.name
-  return typeof name === 'string' && name !== '' ? name : 'object'
+  return `${Object.getPrototypeOf(value)?.constructor?.name || 'object'}`
 }
 
 /**
- * Takes a value apart. Methods of the built-in prototypes are borrowed because they refuse impostors, whatever realm
- * the value is from.
+ * Takes a value apart. The methods are borrowed from the built-in prototypes because those refuse impostors.
  *
  * @returns Nothing for a value that can't be stored
  * @throws TypeError for an impostor
@@ -37,117 +33,89 @@ export function standin(value: unknown): Standin | undefined {
   if (value === undefined) return ['undefined', null]
   if (typeof value === 'number') return ['number', Object.is(value, -0) ? '-0' : `${value}`]
   if (typeof value === 'bigint') return ['bigint', `${value}`]
-  if (typeof value !== 'object' || value === null) return
-  const name = className(value)
-  switch (name) {
-    case 'Date': {
-      const time = Date.prototype.getTime.call(value)
-      return [name, Number.isNaN(time) ? null : time]
-    }
-    case 'Map':
-      return [name, [...Map.prototype.entries.call(value)]]
-    case 'Set':
-      return [name, [...Set.prototype.values.call(value)]]
+  if (!isPart(value)) return
+  const type = className(value)
+  if (type === 'Date') {
+    const time = Date.prototype.getTime.call(value)
+    return [type, Number.isNaN(time) ? null : time]
   }
-  if (isOneOf(BYTES, name)) return [name, toBase64(bytesOf(value))]
-  if (value instanceof Error || Object.prototype.toString.call(value) === '[object Error]') return failure(value as Error)
+  if (type === 'Map') return [type, [...Map.prototype.entries.call(value)]]
+  if (type === 'Set') return [type, [...Set.prototype.values.call(value)]]
+  if (isBytes(type)) return [type, toBase64(value)]
+  if (value instanceof Error || Object.prototype.toString.call(value) === '[object Error]') return fromError(value as unknown as Error)
 }
 
 /**
- * Makes a value from its stand-in, or refuses: what is stored may have been tampered with.
+ * Makes a value from its stand-in. What is stored may have been tampered with, so every argument is checked.
  *
  * @throws When the type is unknown or the stand-in isn't one of that type; the message says why
  */
-export function restore(type: string, raw: unknown): unknown {
-  switch (type) {
-    case 'undefined':
-      if (raw === null) return
-      break
-    case 'number':
-      if (isOneOf(['NaN', 'Infinity', '-Infinity', '-0'], raw)) return Number(raw)
-      break
-    case 'bigint':
-      if (typeof raw === 'string' && /^(0|-?[1-9]\d*)$/.test(raw)) return BigInt(raw)
-      break
-    case 'Date':
-      if (raw === null) return new Date(Number.NaN)
-      if (Number.isInteger(raw) && Math.abs(raw as number) <= 8.64e15) return new Date(raw as number)
-      break
-    case 'Map':
-      if (Array.isArray(raw) && raw.every((entry) => Array.isArray(entry) && entry.length === 2)) return whole(new Map(raw), raw)
-      break
-    case 'Set':
-      if (Array.isArray(raw)) return whole(new Set(raw), raw)
-      break
-    default:
-      if (isOneOf(BYTES, type)) {
-        if (typeof raw === 'string') return new (globalThis as unknown as Record<Bytes, BytesClass>)[type](fromBase64(raw))
-      } else if (!isOneOf(FAILURES, type)) throw new TypeError(`the type "${type}" is unknown`)
-      else if (isPlain(raw) && typeof raw.message === 'string') return revive(type, raw as Fields)
+export function restore(type: unknown, raw: unknown): unknown {
+  if (typeof raw === 'string') {
+    if (type === 'number' && /^(NaN|-?Infinity|-0)$/.test(raw)) return Number(raw)
+    if (type === 'bigint' && /^(0|-?[1-9]\d*)$/.test(raw)) return BigInt(raw)
+    if (isBytes(type)) return toBytes(type, raw)
+  } else if (Array.isArray(raw)) {
+    if (type === 'Set') return whole(new Set(raw), raw)
+    if (type === 'Map' && raw.every((entry) => Array.isArray(entry) && entry.length === 2)) return whole(new Map(raw), raw)
+  } else if (isPart(raw)) {
+    if (isError(type) && typeof raw['name'] === 'string' && typeof raw['message'] === 'string') return toError(type, raw)
+  } else {
+    if (type === 'undefined' && raw === null) return
+    const time = raw === null ? Number.NaN : raw
+    if (type === 'Date' && typeof time === 'number' && Object.is(new Date(time).getTime(), time)) return new Date(time)
   }
-  throw new TypeError(`what stands for a value of type "${type}" isn't one`)
+  throw new TypeError('it has a value of an unknown type, or one that its type can\'t have')
 }
 
-/** Whether an object is one that `{…}` makes in this realm. */
-export function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+function isBytes(type: unknown): type is BytesType {
+  return typeof type === 'string' && /^(ArrayBuffer|DataView|(U?[Ii]nt(8|16|32)|Uint8Clamped|Big(Ui|I)nt64|Float(16|32|64))Array)$/.test(type)
 }
 
-type BytesClass = new (bytes: unknown) => unknown
-type Fields = Record<string, unknown> & { message: string }
-
-function isOneOf<Text extends string>(list: readonly Text[], value: unknown): value is Text {
-  return (list as readonly unknown[]).includes(value)
+function isError(type: unknown): type is ErrorType {
+  return typeof type === 'string' && /^(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error$/.test(type)
 }
 
-// A repeated key or element would be lost.
-function whole<Group extends { readonly size: number }>(group: Group, raw: readonly unknown[]): Group {
-  if (group.size !== raw.length) throw new TypeError('a key or an element stands twice')
+// A key or an element that stands twice would vanish.
+function whole<Group extends { readonly size: number }>(group: Group, { length }: readonly unknown[]): Group {
+  if (group.size !== length) throw new TypeError('it has a key or an element twice')
   return group
 }
 
-// The nearest built-in class, so that `instanceof TypeError` holds for subclasses too. Own members that aren't enumerable
-// (the stack among them) aren't stored, `cause` and `errors` excepted.
-function failure(error: Error): Standin {
-  let prototype: object = error
-  while (!isOneOf(FAILURES, className(prototype))) prototype = Object.getPrototypeOf(prototype)
-  const type = className(prototype) as Failure
-  const { stack: _, message: __, name: ___, ...own } = { ...error }
-  const fields: Fields = { ...own, message: `${error.message}` }
-  if (error.name !== type) fields.name = `${error.name}`
+// Its type is the nearest built-in class, so that `instanceof TypeError` holds for subclasses too. Of the members that
+// aren't enumerable only these are stored: the stack isn't.
+function fromError(error: Error): Standin {
+  let type = className(error)
+  for (let at: object = error; !isError(type); type = className(at)) at = Object.getPrototypeOf(at)
+  const { stack, ...fields } = { ...error, message: `${error.message}`, name: `${error.name}` }
   if (Object.hasOwn(error, 'cause')) fields.cause = error.cause
-  if (type === 'AggregateError') fields.errors = (error as AggregateError).errors
-  return [type, fields]
+  return [type, type === 'AggregateError' ? { ...fields, errors: (error as AggregateError).errors } : fields]
 }
 
-function revive(type: Failure, fields: Fields): Error {
-  const error = type === 'AggregateError' ? new AggregateError([], fields.message) : new globalThis[type](fields.message)
-  const hidden = ['message', 'name', 'cause', ...(type === 'AggregateError' ? ['errors'] : [])]
-  const name = fields.name ?? type
-  // Where it was thrown isn't known any more; where it was decoded would mislead.
-  const members = { ...fields, stack: fields.message === '' ? name : `${name}: ${fields.message}` }
-  for (const [key, value] of Object.entries(members)) {
-    const enumerable = key !== 'stack' && !hidden.includes(key)
+function toError(type: ErrorType, fields: Part): Error {
+  const { name, message } = fields
+  const error = type === 'AggregateError' ? new AggregateError([]) : new globalThis[type]()
+  // Where it was thrown is forgotten; where it was decoded would mislead.
+  for (const [key, value] of Object.entries({ ...fields, stack: `${name}: ${message}` })) {
+    const enumerable = !/^(name|message|stack|cause)$/.test(key) && !(key === 'errors' && type === 'AggregateError')
     Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })
   }
   return error
 }
 
-function bytesOf(value: object): Uint8Array {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  return new Uint8Array(ArrayBuffer.prototype.slice.call(value, 0))
-}
-
-// By chunks: an argument list has a limit. `toBase64` isn't everywhere yet.
-function toBase64(bytes: Uint8Array): string {
+// In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet.
+function toBase64(value: object): string {
+  const bytes = ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(ArrayBuffer.prototype.slice.call(value, 0))
   let text = ''
-  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode(...bytes.subarray(at, at + 4096))
+  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode.apply(undefined, bytes.subarray(at, at + 4096) as unknown as number[])
   return btoa(text)
 }
 
-function fromBase64(text: string): ArrayBuffer {
-  const binary = atob(text)
-  const bytes = new Uint8Array(binary.length)
-  for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
-  return bytes.buffer
+function toBytes(type: BytesType, text: string): unknown {
+  const units = atob(text)
+  const bytes = new Uint8Array(units.length)
+  for (let at = 0; at < units.length; at++) bytes[at] = units.charCodeAt(at)
+  return new (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => unknown>)[type]!(bytes.buffer)
 }

@@ -1,7 +1,6 @@
 import { UnserializableValue } from '../errors.ts'
 import type { Json } from '../schema.ts'
-import { className, isPlain, restore, standin } from './codec-tags.ts'
-import type { TagType } from './codec-tags.ts'
+import { className, isPart, restore, standin, type Part, type TagType } from './codec-tags.ts'
 
 /** A stored value: what JSON can hold as it is, or a tree with tags beside it. Owned by the engine, never changed. */
 export type Cell = string | number | boolean | null | CellTree | Tagged
@@ -29,14 +28,15 @@ export class Unreadable extends Error {
 }
 
 /**
- * Validates and copies a value: primitives, plain objects and arrays (holes become `undefined`, objects without a
- * prototype become ordinary ones), Date, Map, Set, bytes and errors (without their stack). Every getter is read once.
- * Identity isn't kept: the same object twice becomes two.
+ * Validates and copies a value: primitives, arrays (holes become `undefined`, named members are left out), plain objects
+ * (without a prototype they become ordinary ones), Date, Map, Set, bytes, and errors (without their stack; a subclass
+ * becomes the nearest built-in class with its name). Every getter is read once. Identity isn't kept: the same object
+ * twice becomes two.
  *
  * @param value What to store
  * @param node The node that returned it, for the error
  * @param root How its path starts in an error, such as the name of a field
- * @throws UnserializableValue for anything else, a circular reference, and nesting deeper than 1,000
+ * @throws UnserializableValue for anything else, for a circular reference and for nesting deeper than 1,000
  */
 export function encode(value: unknown, node?: string, root = ''): Cell {
   if (isJson(value)) return value
@@ -47,38 +47,32 @@ export function encode(value: unknown, node?: string, root = ''): Cell {
 
 /** A fresh copy for a reader who may do what they like with it. */
 export function decode(cell: Cell): unknown {
-  if (typeof cell !== 'object' || cell === null) return cell
   return cell instanceof Tagged ? untag(cell) : copy(cell)
 }
 
 /** What a row holds for a cell: a primitive as it is, else `[tree]` or `[tree, tags]`. */
 export function write(cell: Cell): Json {
-  if (typeof cell !== 'object' || cell === null) return cell
-  return cell instanceof Tagged ? [cell.tree, cell.tags] : [cell]
+  if (!isPart(cell)) return cell
+  return cell instanceof Tagged ? [cell.tree, cell.tags] : [cell as CellTree]
 }
 
 /**
  * The cell that a row holds.
  *
- * @param json What `write` made, after any number of trips through text
- * @throws Unreadable when it isn't a cell, so that tampered text never constructs anything else
+ * @param json What `write` made, parsed from text; the cell keeps it
+ * @throws Unreadable when it isn't a cell: tampered text never constructs anything else
  */
 export function read(json: unknown): Cell {
+  if (isJson(json)) return json
   try {
-    if (isJson(json)) return json
-    if (!Array.isArray(json) || json.length < 1 || json.length > 2) throw new TypeError('it has another shape')
-    const [tree, tags] = json.map((part) => encode(part))
-    if (tree instanceof Tagged || tags instanceof Tagged) throw new TypeError('it holds what JSON can\'t')
-    if (json.length === 1) {
-      if (isJson(tree)) throw new TypeError('it has another shape')
-      return tree as CellTree
-    }
-    if (!isTags(tags)) throw new TypeError('its tags have another shape')
-    const cell = new Tagged(tree as Json, tags)
+    const [tree, tags, ...more] = Array.isArray(json) && isSound(json, -1) ? json : []
+    if (tags === undefined && isPart(tree)) return tree as unknown as CellTree
+    if (!Array.isArray(tags) || tags.length === 0 || more.length > 0) throw new TypeError('it has another shape')
+    const cell = new Tagged(tree, tags)
     untag(cell)
     return cell
   } catch (cause) {
-    throw new Unreadable(cause instanceof Error ? cause.message : `${cause}`, { cause })
+    throw new Unreadable((cause as Error).message, { cause })
   }
 }
 
@@ -96,7 +90,7 @@ interface Walk {
   tags: Tag[] | undefined
 }
 
-// What holds the value being walked; made once a member turns out to be more than JSON's primitives.
+// What holds the value being walked; made once a member turns out to be more than one of JSON's primitives.
 interface Frame {
   readonly walk: Walk
   readonly value: object | undefined
@@ -105,22 +99,9 @@ interface Frame {
   key: string | number
 }
 
-type Members = Record<string | number, unknown>
-
 function isJson(value: unknown): value is string | number | boolean | null {
   if (typeof value === 'number') return value - value === 0 && (value !== 0 || 1 / value > 0)
   return typeof value === 'string' || typeof value === 'boolean' || value === null
-}
-
-function isPart(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
-}
-
-// Records of another realm too: `Object.prototype` is the one prototype without a prototype that has a class.
-function isRecord(value: object): boolean {
-  const prototype: object | null = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) return true
-  return Object.getPrototypeOf(prototype) === null && className(value) === 'Object'
 }
 
 function cellOf(value: unknown, up: Frame): Exclude<Cell, Tagged> {
@@ -131,102 +112,105 @@ function cellOf(value: unknown, up: Frame): Exclude<Cell, Tagged> {
   }
   if (up.depth > LIMIT) throw refusal(up, `nesting deeper than ${LIMIT}`)
   try {
-    if (!Array.isArray(value)) return isRecord(value) ? walked({ ...value }, value, up) : tagged(value, up)
-    const isOurs = Object.getPrototypeOf(value) === Array.prototype || className(value) === 'Array'
-    return isOurs ? walked(value.slice(), value, up) : tagged(value, up)
+    if (isRecord(value)) return members({ ...value }, value, up)
+    return isArray(value) ? members(value.slice(), value, up) : tagged(value, up)
   } catch (cause) {
-    throw cause instanceof UnserializableValue ? cause : unread(value, up, cause)
+    // A getter threw, or a proxy, or an impostor of a built-in class.
+    throw cause instanceof UnserializableValue ? cause : refusal(up, 'unreadable object', cause)
   }
 }
 
-// Replaces the members of a shallow copy by their cells.
-function walked(copied: object, value: object, up: Frame): CellTree {
+// Whether text held a tree: 1e999 and -0 parse into numbers that JSON doesn't write.
+function isSound(json: unknown, depth: number): boolean {
+  if (!isPart(json)) return isJson(json)
+  if (depth > LIMIT) return false
+  if (Array.isArray(json)) return json.every((item) => isSound(item, depth + 1))
+  for (const key in json) {
+    if (!isSound(json[key], depth + 1)) return false
+  }
+  return true
+}
+
+// Of another realm too: `Object.prototype` has a class, yet no prototype.
+function isRecord(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return true
+  return Object.getPrototypeOf(prototype) === null && className(value) === 'Object'
+}
+
+function isArray(value: object): value is unknown[] {
+  return Array.isArray(value) && (Object.getPrototypeOf(value) === Array.prototype || className(value) === 'Array')
+}
+
+// Turns the members of a shallow copy into cells.
+function members(part: object, value: object, up: Frame): CellTree {
+  const copied = part as Part
   let frame: Frame | undefined
-  const part = copied as Members
-  if (Array.isArray(copied)) {
-    for (let index = 0; index < copied.length; index++) {
-      if (isJson(copied[index])) continue
+  if (Array.isArray(part)) {
+    for (let index = 0; index < part.length; index++) {
+      if (isJson(part[index])) continue
       frame ??= { walk: up.walk, value, up, depth: up.depth + 1, key: index }
       frame.key = index
-      copied[index] = cellOf(copied[index], frame)
+      part[index] = cellOf(part[index], frame)
     }
-    return copied
+    return part
   }
   if (Object.getOwnPropertySymbols(part).length > 0) throw refusal(up, 'symbol key')
-  for (const key in part) {
-    if (isJson(part[key]) || !Object.hasOwn(part, key)) continue
+  for (const key in copied) {
+    if (isJson(copied[key]) || !Object.hasOwn(copied, key)) continue
     frame ??= { walk: up.walk, value, up, depth: up.depth + 1, key }
     frame.key = key
-    part[key] = cellOf(part[key], frame)
+    copied[key] = cellOf(copied[key], frame)
   }
-  return part as CellTree
+  return copied as CellTree
 }
 
 function tagged(value: unknown, up: Frame): Exclude<Cell, Tagged> {
   const [type, raw] = standin(value) ?? []
   if (type === undefined) throw refusal(up, isPart(value) ? className(value) : typeof value)
-  const tree = isPart(raw) ? walked(raw, value as object, up) : (raw as string | number | null)
+  const tree = isPart(raw) ? members(raw, value as object, up) : raw
   up.walk.tags ??= []
   up.walk.tags.push([type, ...pathOf(up)])
-  return tree
+  return tree as Exclude<Cell, Tagged>
 }
 
 function pathOf(up: Frame): (string | number)[] {
-  const path: (string | number)[] = []
+  const path = []
   for (let at = up; at.up !== undefined; at = at.up) path.unshift(at.key)
   return path
 }
 
-// The value itself stays out of the message: it may be long or secret.
-function refusal(up: Frame, type: string, key?: string, cause?: unknown): UnserializableValue {
+// The value stays out of it: it may be long, or secret.
+function refusal(up: Frame, type: string, cause?: unknown): UnserializableValue {
   const { node, root } = up.walk
-  const keys = pathOf(up).concat(key ?? [])
-  let path = root
-  for (const at of keys.slice(0, 50)) {
-    if (typeof at === 'number') path += `[${at}]`
-    else if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(at)) path += `[${JSON.stringify(at)}]`
-    else path += path === '' ? at : `.${at}`
-  }
-  if (keys.length > 50) path += '…'
-  const what = path === '' ? 'a value' : `"${path}"`
-  const details = node === undefined ? { path, type } : { node, path, type }
-  return new UnserializableValue(`Cannot store ${what}${node === undefined ? '' : ` of node "${node}"`}: its type is "${type}"`, details, cause === undefined ? undefined : { cause })
+  const path = pathOf(up).reduce<string>((before, key) => {
+    if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key)) return `${before}[${JSON.stringify(key)}]`
+    return before === '' ? key : `${before}.${key}`
+  }, root)
+  const what = `${path === '' ? 'a value' : `"${path}"`}${node === undefined ? '' : ` of node "${node}"`}`
+  const details = { path, type, ...(node !== undefined && { node }) }
+  return new UnserializableValue(`Cannot store ${what}: its type is "${type}"`, details, { cause })
 }
 
-// Something threw while a value was read: an impostor of a built-in class, a getter or a proxy.
-function unread(value: object, up: Frame, cause: unknown): UnserializableValue {
-  let key: string | undefined
-  let type = 'object'
-  try {
-    type = className(value)
-    for (key of Object.keys(value)) void (value as Members)[key]
-    key = undefined
-  } catch {
-    type = key === undefined ? type : 'getter that throws'
-  }
-  return refusal(up, type, key, cause)
-}
-
-function copy(tree: CellTree): object {
+function copy(tree: unknown): unknown {
+  if (!isPart(tree)) return tree
   if (Array.isArray(tree)) {
-    const out: unknown[] = tree.slice()
+    const out = tree.slice()
     for (let index = 0; index < out.length; index++) {
-      const member = out[index]
-      if (isPart(member)) out[index] = copy(member as CellTree)
+      if (isPart(out[index])) out[index] = copy(out[index])
     }
     return out
   }
-  const out: Members = { ...tree as Members }
+  const out = { ...tree }
   for (const key in out) {
-    const member = out[key]
-    if (isPart(member) && Object.hasOwn(out, key)) out[key] = copy(member as CellTree)
+    if (isPart(out[key]) && Object.hasOwn(out, key)) out[key] = copy(out[key])
   }
   return out
 }
 
 // Members come before what holds them, so a path only ever leads through plain arrays and objects.
 function untag({ tree, tags }: Tagged): unknown {
-  const top: unknown[] = [isPart(tree) ? copy(tree) : tree]
+  const top = [copy(tree)]
   for (const [type, ...path] of tags) {
     let at: unknown = top
     let key: string | number = 0
@@ -234,23 +218,16 @@ function untag({ tree, tags }: Tagged): unknown {
       at = member(at, key)
       key = next
     }
-    const raw = member(at, key);
-    (at as Members)[key] = restore(type, raw)
+    const raw = member(at, key)
+    ;(at as Part)[key] = restore(type, raw)
   }
   return top[0]
 }
 
 function member(part: unknown, key: string | number): unknown {
-  const has = Array.isArray(part)
-    ? typeof key === 'number' && Object.hasOwn(part, key)
-    : typeof key === 'string' && isPlain(part) && Object.hasOwn(part, key)
-  if (!has) throw new TypeError('a tag points nowhere')
-  return (part as Members)[key]
-}
-
-function isTags(json: unknown): json is readonly Tag[] {
-  const isTag = (tag: unknown): boolean => Array.isArray(tag) && typeof tag[0] === 'string' && tag.every((key) => typeof key === 'string' || typeof key === 'number')
-  return Array.isArray(json) && json.length > 0 && json.every(isTag)
+  const isKey = isPart(part) && Object.hasOwn(part, key) && (Array.isArray(part) ? Number.isInteger(key) : typeof key === 'string' && isRecord(part))
+  if (!isKey) throw new TypeError('it has a tag that points nowhere')
+  return part[key]
 }
 
 function sorted(tags: readonly Tag[]): string[] {
@@ -261,6 +238,5 @@ function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (!isPart(a) || !isPart(b) || Array.isArray(a) !== Array.isArray(b) || a instanceof Tagged || b instanceof Tagged) return false
   const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && equal((a as Members)[key], (b as Members)[key]))
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
 }
