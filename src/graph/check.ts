@@ -20,30 +20,30 @@ type Rules = {
 const LONGEST = 2 ** 31 - 1
 
 const GRAPH: Rules = {
-  name: ['filled string'],
-  state: ['object'],
-  nodes: ['filled object'],
-  edges: ['object'],
-  events: ['schema'],
-  questions: ['list'],
+  name: ['a non-empty string'],
+  state: ['an object'],
+  nodes: ['a non-empty object'],
+  edges: ['an object'],
+  events: ['a schema'],
+  questions: ['a list'],
 }
 
 const NODE: Rules = {
-  run: ['function'],
-  graph: ['object'],
-  item: ['schema'],
-  after: ['filled list'],
-  timeout: ['number', 1, LONGEST],
-  retry: ['object'],
+  run: ['a function'],
+  graph: ['an object'],
+  item: ['a schema'],
+  after: ['a non-empty list'],
+  timeout: ['a number', 1, LONGEST],
+  retry: ['an object'],
 }
 
 const RETRY: Rules = {
-  attempts: ['whole number', 1, LONGEST],
-  delay: ['number', 0, LONGEST, 500],
-  factor: ['number', 1, LONGEST, 2],
-  maxDelay: ['number', 0, LONGEST, 30_000],
-  jitter: ['number', 0, 1, 0.2],
-  when: ['function'],
+  attempts: ['a whole number', 1, LONGEST],
+  delay: ['a number', 0, LONGEST, 500],
+  factor: ['a number', 1, LONGEST, 2],
+  maxDelay: ['a number', 0, LONGEST, 30_000],
+  jitter: ['a number', 0, 1, 0.2],
+  when: ['a function'],
 }
 
 /** Reads the settings of a graph. */
@@ -95,14 +95,15 @@ function settings(
   fail: (problem: string) => never,
 ): Loose {
   const made: { [setting: string]: unknown } = {}
-  for (const [at, key] of Object.keys({ ...rules, ...Object(given) }).entries()) {
+  const loose = (typeof given === 'object' && given ? given : {}) as Loose
+  for (const [at, key] of Object.keys({ ...rules, ...loose }).entries()) {
     const [what, least, most, usual] = Object.hasOwn(rules, key)
       ? rules[key]!
       : fail(`an unknown setting "${key}"`)
-    const value = (given as Loose | undefined | null)?.[key] ?? usual
+    const value = loose[key] ?? usual
     if (value === undefined && at >= needed) continue
     if (!fits(value, what) || !(most === undefined || (value >= least! && value <= most))) {
-      fail(`"${key}" ${show(value)}, not a ${what}${most ? ` from ${least} to ${most}` : ''}`)
+      fail(`"${key}" ${show(value)}, not ${what}${most ? ` from ${least} to ${most}` : ''}`)
     }
     made[key] = value
   }
@@ -110,11 +111,12 @@ function settings(
 }
 
 function fits(value: unknown, what: string): value is number {
-  if (what === 'schema') return isSchema(value)
-  if (what === 'whole number') return Number.isInteger(value)
-  const kind = what.replace('filled ', '')
-  const right = kind === 'list' ? Array.isArray(value) : value !== null && typeof value === kind
-  return right && (kind === what || Object.keys(value as object).length > 0)
+  const kind = what.split(' ').pop()
+  if (kind === 'schema') return isSchema(value)
+  const right = kind === 'list' ? Array.isArray(value) : typeof value === kind
+  if (!right || value === null) return false
+  if (what.includes('non-empty')) return Object.keys(value as object).length > 0
+  return !what.includes('whole') || Number.isInteger(value)
 }
 
 /** Reads the way out of a node, or of `start`. */

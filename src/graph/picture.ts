@@ -32,8 +32,8 @@ export function toJson(graph: Graph): GraphJson {
       ...(child && { graph: toJson(child) }),
     })),
     edges: [
-      ...leave('start', start, nodes),
-      ...all.flatMap(({ name, edge }) => leave(name, edge, nodes)),
+      ...ways('start', start, nodes),
+      ...all.flatMap(({ name, edge }) => ways(name, edge, nodes)),
     ],
   }
 }
@@ -43,7 +43,7 @@ export function toMermaid(graph: Graph): string {
   return ['flowchart TD', ...flow(toJson(graph), '', '  ')].join('\n')
 }
 
-function leave(from: string, edge: PlanEdge, nodes: Plan['nodes']): GraphJson['edges'] {
+function ways(from: string, edge: PlanEdge, nodes: Plan['nodes']): GraphJson['edges'] {
   const always = edge.fixed?.map(({ name }) => name)
   const names = always ?? edge.to ?? [...nodes.keys(), 'end']
   return (names.length > 0 ? names : ['end']).map((to) => ({
@@ -59,7 +59,7 @@ function flow({ nodes, edges }: GraphJson, prefix: string, indent: string): stri
   // Names can be anything, so ids are made: a child graph is a box, entered at its start and left at its end.
   const enter = new Map([['end', `${prefix}e`]])
   const leave = new Map([['start', `${prefix}s`]])
-  const lines = [`${prefix}s([start])`, `${prefix}e(["end"])`]
+  const lines = [`${prefix}s(["start"])`, `${prefix}e(["end"])`]
   nodes.forEach(({ name, graph }, at) => {
     const id = `${prefix}n${at}`
     enter.set(name, graph ? `${id}s` : id)
