@@ -1,7 +1,6 @@
 // Runs test/runtime in every place: npm run cross [-- place… | --record]
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Report } from '../test/runtime/report.ts'
-import type { Place } from '../test/runtime/suites.ts'
+import type { Place, Report } from '../test/runtime/report.ts'
 import { places } from './places/places.ts'
 
 const TRANSCRIPT = 'test/runtime/transcript.json'

@@ -1,5 +1,4 @@
-import type { Report } from '../../test/runtime/report.ts'
-import type { Place } from '../../test/runtime/suites.ts'
+import type { Place, Report } from '../../test/runtime/report.ts'
 import { command } from './command.ts'
 import { chromium, firefox, webkit } from './page.ts'
 import { workerd } from './workerd.ts'

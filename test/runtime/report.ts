@@ -1,6 +1,16 @@
 import type { Store } from '../../src/store/store.ts'
 import { tell } from './story.ts'
-import { suites, type Place } from './suites.ts'
+
+/** Where a suite can run. Each has a runner of this name in `scripts/places`. */
+export type Place =
+  | 'node'
+  | 'happy-dom'
+  | 'chromium'
+  | 'firefox'
+  | 'webkit'
+  | 'workerd'
+  | 'deno'
+  | 'bun'
 
 /** Opens (again, for a name that was used before) a store of the place we run in. */
 export type Open = (name: string) => Store | Promise<Store>
@@ -19,15 +29,23 @@ export interface Report {
   readonly transcript?: readonly string[]
 }
 
-interface Case {
+/** One promise, for any test runner or none. */
+export interface Case {
   readonly name: string
   readonly run: () => unknown
+}
+
+/** Cases that need no test runner, so that they run in every place. */
+export interface Suite {
+  readonly name: string
+  readonly places: readonly Place[]
+  readonly load: (open: Open) => Promise<readonly Case[]>
 }
 
 const CASE_TIMEOUT = 30_000
 
 /** Tells the story and runs every suite of a place, one case after the other. */
-export async function report(place: Place, open: Open): Promise<Report> {
+export async function report(place: Place, open: Open, suites: readonly Suite[]): Promise<Report> {
   const results: Result[] = []
   let transcript: readonly string[] | undefined
   const tellIt = async (): Promise<void> => {

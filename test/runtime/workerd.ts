@@ -1,13 +1,13 @@
 import { cloudflareKv } from 'heddle/cloudflare-kv'
+import type { Store } from '../../src/store/store.ts'
 import { report } from './report.ts'
+import { suites } from './suites.ts'
 
 export default {
   async fetch(_: Request, { KV }: { KV: KVNamespace }): Promise<Response> {
-    return Response.json(
-      await report('workerd', (name) =>
-        cloudflareKv(within(KV, `${name}/`), { singleWriter: true }),
-      ),
-    )
+    const open = (name: string): Store =>
+      cloudflareKv(within(KV, `${name}/`), { singleWriter: true })
+    return Response.json(await report('workerd', open, suites))
   },
 }
 
