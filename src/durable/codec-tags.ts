@@ -117,5 +117,6 @@ function toBytes(type: BytesType, text: string): unknown {
   const units = atob(text)
   const bytes = new Uint8Array(units.length)
   for (let at = 0; at < units.length; at++) bytes[at] = units.charCodeAt(at)
-  return new (globalThis as unknown as Record<string, new (buffer: ArrayBuffer) => unknown>)[type]!(bytes.buffer)
+  if (type === 'ArrayBuffer') return bytes.buffer
+  return new (globalThis as unknown as Record<BytesType, new (buffer: ArrayBuffer) => unknown>)[type](bytes.buffer)
 }

@@ -52,8 +52,8 @@ export function decode(cell: Cell): unknown {
 
 /** What a row holds for a cell: a primitive as it is, else `[tree]` or `[tree, tags]`. */
 export function write(cell: Cell): Json {
-  if (!isPart(cell)) return cell
-  return cell instanceof Tagged ? [cell.tree, cell.tags] : [cell as CellTree]
+  if (cell instanceof Tagged) return [cell.tree, cell.tags]
+  return isJson(cell) ? cell : [cell]
 }
 
 /**
@@ -126,7 +126,7 @@ function isSound(json: unknown, depth: number): boolean {
   if (depth > LIMIT) return false
   if (Array.isArray(json)) return json.every((item) => isSound(item, depth + 1))
   for (const key in json) {
-    if (!isSound(json[key], depth + 1)) return false
+    if (!isSound(json[key], depth + 1) && Object.hasOwn(json, key)) return false
   }
   return true
 }
