@@ -71,7 +71,7 @@ function compare(): void {
     : []
   for (const [place, transcript] of told) {
     // A list of well-formed strings: JSON.stringify is its canonical JSON.
-    const same = JSON.stringify(transcript) === JSON.stringify(recorded)
+    const same = recorded.length > 0 && JSON.stringify(transcript) === JSON.stringify(recorded)
     counts[same ? 'passed' : 'failed']++
     if (!same)
       console.log(
@@ -81,6 +81,7 @@ function compare(): void {
 }
 
 function difference(recorded: readonly string[], transcript: readonly string[]): string {
+  if (recorded.length === 0) return `There is none: npm run cross -- --record`
   const lines: string[] = []
   for (let i = 0; i < Math.max(recorded.length, transcript.length); i++) {
     if (recorded[i] === transcript[i]) continue

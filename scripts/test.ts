@@ -30,7 +30,13 @@ const scratch = `node_modules/.cache/heddle/test-${process.pid}`
 mkdirSync(scratch, { recursive: true })
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-ensureBrowsers()
+try {
+  ensureBrowsers()
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  console.log('0 passed, 1 failed, 0 skipped')
+  process.exit(1)
+}
 let total: Counts = { passed: 0, failed: 0, skipped: 0 }
 const broken = new Set<string>()
 for (const stage of stages) await Promise.all(stage.map(runLane))
