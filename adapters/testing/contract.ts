@@ -1,7 +1,9 @@
 import type { Store } from '../../src/store/store.ts'
 import { clearsWhole, holdsLongValues, refusesAfterClose } from './store/limits.ts'
-import { keepsPrefixesApart, listsInOrder, readsOwnWrites, tellsAbsent } from './store/reads.ts'
-import { letsOneWin, neverReusesRevisions, refusesForeign, writesWhole } from './store/writes.ts'
+import { keepsPrefixesApart, listsInOrder } from './store/lists.ts'
+import { readsOwnWrites, tellsAbsent } from './store/reads.ts'
+import { letsOneWin, neverReusesRevisions, refusesForeign } from './store/revisions.ts'
+import { writesWhole } from './store/writes.ts'
 
 /** What every store promises. */
 export type Guarantee =
@@ -59,9 +61,14 @@ const CASES: { readonly [G in Guarantee]: (store: Store) => Promise<void> } = {
  * @throws {RangeError} An exception names no promise
  * @throws {TypeError} An exception has an empty reason
  */
-export function storeContract({ create, destroy, except = {} }: StoreContractOptions): readonly StoreCase[] {
+export function storeContract({
+  create,
+  destroy,
+  except = {},
+}: StoreContractOptions): readonly StoreCase[] {
   for (const [name, reason] of Object.entries(except)) {
-    if (!Object.hasOwn(CASES, name)) throw new RangeError(`Cannot except "${name}": no store promises that`)
+    if (!Object.hasOwn(CASES, name))
+      throw new RangeError(`Cannot except "${name}": no store promises that`)
     if (reason?.trim() === '') {
       throw new TypeError(`Cannot except "${name}": its reason is empty`)
     }

@@ -1,7 +1,7 @@
 import { StorageClosed } from '../errors.ts'
 import type { Entry, Key, Range, Store } from './store.ts'
 
-/** A part of the key space that is listed by itself: one thread's rows, or all of another kind. */
+/** The keys of one thread's rows, or of all rows of another kind. */
 interface Bucket {
   sorted: Key[]
   fresh: Key[]
@@ -14,46 +14,53 @@ const FEW = 32
 export function memory(): Store {
   const rows = new Map<Key, Entry>()
   const buckets = new Map<string, Bucket>()
-  // Commits only note new keys here. Whoever lists sorts them: most threads never are.
+  // Commits only note new keys here. Who lists a bucket sorts it; most never are.
   let fresh: Key[] = []
   let gone = 0
   let commits = 0
   let closed = false
 
   function assertOpen(): void {
-    if (closed) throw new StorageClosed('Cannot use store "memory": it is closed', { store: 'memory' })
+    if (closed)
+      throw new StorageClosed('Cannot use store "memory": it is closed', { store: 'memory' })
   }
 
   function remove(key: Key): void {
-    // Key lists keep what was removed until that is most of them.
+    // Removed keys stay in their buckets until they are most of all keys.
     if (!rows.delete(key) || ++gone <= rows.size + FEW) return
     buckets.clear()
     fresh = [...rows.keys()]
     gone = 0
   }
 
+  function bucketOf(key: Key): Bucket {
+    const name = key.slice(0, key.indexOf('/', key.startsWith('t/') ? 2 : 0) + 1)
+    let bucket = buckets.get(name)
+    if (!bucket) buckets.set(name, (bucket = { sorted: [], fresh: [] }))
+    return bucket
+  }
+
   function keysAround(prefix: Key): readonly Key[] {
-    const name = bucketName(prefix)
-    if (name === '') return [...rows.keys()].sort()
-    for (const key of fresh) {
-      const home = bucketName(key)
-      const bucket = buckets.get(home)
-      if (bucket) bucket.fresh.push(key)
-      else buckets.set(home, { sorted: [], fresh: [key] })
-    }
+    if (prefix === 't/') return [...rows.keys()].toSorted()
+    for (const key of fresh) bucketOf(key).fresh.push(key)
     fresh = []
-    const bucket = buckets.get(name)
-    return bucket ? settle(bucket) : []
+    const bucket = bucketOf(prefix)
+    if (bucket.fresh.length > FEW) bucket.sorted = bucket.sorted.concat(bucket.fresh).toSorted()
+    else for (const key of bucket.fresh) bucket.sorted.splice(position(bucket.sorted, key), 0, key)
+    bucket.fresh = []
+    return bucket.sorted
   }
 
   function under({ prefix, after = '', limit }: Range): Entry[] {
     const keys = keysAround(prefix)
     const found: Entry[] = []
     let at = position(keys, after < prefix ? prefix : after)
-    if (keys[at] === after) at++
-    for (; found.length < limit && keys[at]?.startsWith(prefix); at++) {
-      const row = rows.get(keys[at] as Key)
-      if (row) found.push(row)
+    for (; at < keys.length && found.length < limit; at++) {
+      const key = keys[at] as Key
+      if (!key.startsWith(prefix)) break
+      const row = rows.get(key)
+      // A key that was removed and came back stands twice.
+      if (row && key !== after && row !== found.at(-1)) found.push(row)
     }
     return found
   }
@@ -99,11 +106,6 @@ export function memory(): Store {
   }
 }
 
-/** A thread's rows (`t/<thread>/`) are listed on their own; '' for a prefix that spans several. */
-function bucketName(key: Key): string {
-  return key.slice(0, key.indexOf('/', key.startsWith('t/') ? 2 : 0) + 1)
-}
-
 /** Where a key stands in a sorted list, or would. */
 function position(keys: readonly Key[], key: Key): number {
   let low = 0
@@ -114,19 +116,4 @@ function position(keys: readonly Key[], key: Key): number {
     else high = middle
   }
   return low
-}
-
-/** Puts a bucket's new keys in their places, each once. */
-function settle(bucket: Bucket): readonly Key[] {
-  const { fresh, sorted } = bucket
-  bucket.fresh = []
-  if (fresh.length > FEW) {
-    const keys = sorted.concat(fresh).sort()
-    return (bucket.sorted = keys.filter((key, at) => key !== keys[at - 1]))
-  }
-  for (const key of fresh) {
-    const at = position(sorted, key)
-    if (sorted[at] !== key) sorted.splice(at, 0, key)
-  }
-  return sorted
 }

@@ -8,6 +8,14 @@ export function must(claim: boolean, otherwise: string): asserts claim {
 /** Fails a case unless two plain values read alike. */
 export function same(actual: unknown, expected: unknown, what: string): void {
   if (text(actual) === text(expected)) return
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    const at = expected.findIndex((part, n) => text(part) !== text(actual[n]))
+    const place = at < 0 ? expected.length : at
+    const length = `${actual.length} for ${expected.length}`
+    throw new Error(
+      `${what}: at ${place} expected ${short(expected[place])}, got ${short(actual[place])} (${length})`,
+    )
+  }
   throw new Error(`${what}: expected ${short(expected)}, got ${short(actual)}`)
 }
 
@@ -22,7 +30,10 @@ export function puts(keys: readonly Key[]): readonly Put[] {
 }
 
 /** Commits what has to go in, and tells its revision. */
-export async function write(store: Store, batch: Parameters<Store['commit']>[0]): Promise<Revision> {
+export async function write(
+  store: Store,
+  batch: Parameters<Store['commit']>[0],
+): Promise<Revision> {
   const revision = await store.commit(batch)
   must(typeof revision === 'string', `commit: expected a revision, got ${short(revision)}`)
   return revision
@@ -30,7 +41,10 @@ export async function write(store: Store, batch: Parameters<Store['commit']>[0])
 
 /** Writes many rows, in as many commits as the store's limits ask for. */
 export async function fill(store: Store, keys: readonly Key[]): Promise<void> {
-  const size = Math.max(1, Math.min(store.caps.maxBatchRows, store.caps.maxBatchBytes / 1024, 500) | 0)
+  const size = Math.max(
+    1,
+    Math.min(store.caps.maxBatchRows, store.caps.maxBatchBytes / 1024, 500) | 0,
+  )
   for (let at = 0; at < keys.length; at += size) {
     await write(store, { puts: puts(keys.slice(at, at + size)) })
   }
@@ -49,14 +63,29 @@ export async function values(store: Store, keys: readonly Key[]): Promise<readon
 }
 
 /** The keys under a prefix; each row must be the one that `get` would give. */
-export async function keysUnder(store: Store, prefix: Key, limit = 10_000, after?: Key): Promise<readonly Key[]> {
-  const entries = await store.list(after === undefined ? { prefix, limit } : { prefix, limit, after })
-  must(entries.length <= limit, `list under "${prefix}": expected at most ${limit} rows, got ${entries.length}`)
+export async function keysUnder(
+  store: Store,
+  prefix: Key,
+  limit = 10_000,
+  after?: Key,
+): Promise<readonly Key[]> {
+  const entries = await store.list(
+    after === undefined ? { prefix, limit } : { prefix, limit, after },
+  )
+  must(
+    entries.length <= limit,
+    `list under "${prefix}": expected at most ${limit} rows, got ${entries.length}`,
+  )
   return entries.map((entry) => entry.key)
 }
 
 /** Every page of a prefix. */
-export async function pages(store: Store, prefix: Key, limit: number, between?: (page: number) => Promise<unknown>): Promise<readonly Key[]> {
+export async function pages(
+  store: Store,
+  prefix: Key,
+  limit: number,
+  between?: (page: number) => Promise<unknown>,
+): Promise<readonly Key[]> {
   const found: Key[] = []
   for (let page = 1; page < 1000; page++) {
     const keys = await keysUnder(store, prefix, limit, found.at(-1))
@@ -64,7 +93,9 @@ export async function pages(store: Store, prefix: Key, limit: number, between?: 
     if (keys.length < limit) return found
     await between?.(page)
   }
-  throw new Error(`list under "${prefix}" in pages of ${limit}: expected an end, got ${found.length} rows so far`)
+  throw new Error(
+    `list under "${prefix}" in pages of ${limit}: expected an end, got ${found.length} rows so far`,
+  )
 }
 
 /** The error of a call that has to reject, and not throw. */
@@ -85,7 +116,9 @@ export async function rejection(what: string, call: () => Promise<unknown>): Pro
 }
 
 function text(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => (part === undefined ? '(none)' : part)) ?? '(none)'
+  return (
+    JSON.stringify(value, (_, part: unknown) => (part === undefined ? '(none)' : part)) ?? '(none)'
+  )
 }
 
 function short(value: unknown): string {
