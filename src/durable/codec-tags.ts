@@ -23,6 +23,13 @@ export function className(value: object): string {
   return `${Object.getPrototypeOf(value)?.constructor?.name || 'object'}`
 }
 
+/** Whether an object is plain, also in another realm: `Object.prototype` has a class, yet no prototype. */
+export function isRecord(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) return true
+  return Object.getPrototypeOf(prototype) === null && className(value) === 'Object'
+}
+
 /**
  * Takes a value apart. The methods are borrowed from the built-in prototypes because those refuse impostors.
  *
@@ -59,7 +66,7 @@ export function restore(type: unknown, raw: unknown): unknown {
     if (type === 'Set') return whole(new Set(raw), raw)
     if (type === 'Map' && raw.every((entry) => Array.isArray(entry) && entry.length === 2)) return whole(new Map(raw), raw)
   } else if (isPart(raw)) {
-    if (isError(type) && typeof raw['name'] === 'string' && typeof raw['message'] === 'string') return toError(type, raw)
+    if (isError(type) && isRecord(raw) && typeof raw['name'] === 'string' && typeof raw['message'] === 'string') return toError(type, raw)
   } else {
     if (type === 'undefined' && raw === null) return
     const time = raw === null ? Number.NaN : raw

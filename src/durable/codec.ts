@@ -1,6 +1,6 @@
 import { UnserializableValue } from '../errors.ts'
 import type { Json } from '../schema.ts'
-import { className, isPart, restore, standin, type Part, type TagType } from './codec-tags.ts'
+import { className, isPart, isRecord, restore, standin, type Part, type TagType } from './codec-tags.ts'
 
 /** A stored value: what JSON can hold as it is, or a tree with tags beside it. Owned by the engine, never changed. */
 export type Cell = string | number | boolean | null | CellTree | Tagged
@@ -113,7 +113,8 @@ function cellOf(value: unknown, up: Frame): Exclude<Cell, Tagged> {
   if (up.depth > LIMIT) throw refusal(up, `nesting deeper than ${LIMIT}`)
   try {
     if (isRecord(value)) return members({ ...value }, value, up)
-    return isArray(value) ? members(value.slice(), value, up) : tagged(value, up)
+    // Borrowed, because another realm's own makes arrays of that realm.
+    return isArray(value) ? members(Array.prototype.slice.call(value), value, up) : tagged(value, up)
   } catch (cause) {
     // A getter threw, or a proxy, or an impostor of a built-in class.
     throw cause instanceof UnserializableValue ? cause : refusal(up, 'unreadable object', cause)
@@ -129,13 +130,6 @@ function isSound(json: unknown, depth: number): boolean {
     if (!isSound(json[key], depth + 1) && Object.hasOwn(json, key)) return false
   }
   return true
-}
-
-// Of another realm too: `Object.prototype` has a class, yet no prototype.
-function isRecord(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) return true
-  return Object.getPrototypeOf(prototype) === null && className(value) === 'Object'
 }
 
 function isArray(value: object): value is unknown[] {

@@ -95,7 +95,7 @@ export function plan(graph: Graph): Plan {
 }
 
 /**
- * Turns what a router or `goto` returned into what runs next. `end` and an `each` without items add nothing.
+ * Turns what a router or `goto` returned into what runs next. `end` adds nothing.
  *
  * @param from The node it leaves, or `start`
  * @param to The only names allowed, where the edge declares them
@@ -117,7 +117,7 @@ export function targets(
     const node = nodes.get(name) ?? bad(`${show(name)} is not a node`)
     if (!many) found.add(node)
     else if (!Array.isArray(one.items)) bad(`the items for "${name}" are not a list`)
-    else if (one.items.length > 0) found.add({ each: node, items: one.items })
+    else found.add({ each: node, items: one.items })
   }
   return [...found]
 }

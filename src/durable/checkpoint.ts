@@ -1,0 +1,69 @@
+import type { Json } from '../schema.ts'
+import { read, Unreadable, write, type Cell } from './codec.ts'
+import type { StateRefs } from './state.ts'
+
+/** A task that is to run: one execution of a node. */
+export interface Task {
+  /** The node's name, with `#` and a number for a task of an `each`. */
+  readonly key: string
+  /** The same on re-entry and recovery, new in a fork. */
+  readonly id: string
+  readonly item?: Cell
+}
+
+/** A thread, or a child graph in one, between two steps. Written once. */
+export interface Checkpoint {
+  readonly id: string
+  readonly parent?: string
+  readonly ns: readonly string[]
+  readonly step: number
+  readonly source: 'input' | 'step' | 'fork' | 'update'
+  readonly run: string
+  readonly time: number
+  /** What runs next; `start` alone: the way out of `start` is not known yet. */
+  readonly next: readonly Task[]
+  /** Which predecessors of a join have arrived, by node. */
+  readonly joins?: readonly (readonly [node: string, arrived: readonly string[]])[]
+  readonly state: StateRefs
+  /** The first `seq` of the events of its step and the next after them, and the tasks that ran in it, in order. */
+  readonly seq: readonly [first: number, next: number]
+  readonly ran: readonly string[]
+}
+
+/** The node of a task's key. */
+export const nodeOf = (key: string): string => {
+  const at = key.indexOf('#')
+  return at < 0 ? key : key.slice(0, at)
+}
+
+/** The text of a checkpoint. */
+export function checkpointText({ state, next, id, ...rest }: Checkpoint): string {
+  const tasks = next.map((task): Json => {
+    const own = task.id === `${id}.${task.key}`
+    if (own && task.item === undefined) return task.key
+    return [task.key, own ? null : task.id, ...(task.item === undefined ? [] : [write(task.item)])]
+  })
+  return JSON.stringify({ id, ...rest, next: tasks, ...state })
+}
+
+/** Reads a checkpoint back, or throws `Unreadable`. */
+export function readCheckpoint(text: string): Checkpoint {
+  const row = JSON.parse(text) as Omit<Checkpoint, 'next' | 'state'> & { next: Json[] } & StateRefs
+  if (
+    typeof row !== 'object' ||
+    row === null ||
+    !Array.isArray(row.next) ||
+    typeof row.id !== 'string'
+  ) {
+    throw new Unreadable('it is no checkpoint')
+  }
+  const { p, l, next, ...rest } = row
+  const tasks = next.map((task): Task => {
+    if (typeof task === 'string') return { key: task, id: `${row.id}.${task}` }
+    if (!Array.isArray(task) || typeof task[0] !== 'string')
+      throw new Unreadable('a task is malformed')
+    const [key, id, ...item] = task as [string, string | null, ...Json[]]
+    return { key, id: id ?? `${row.id}.${key}`, ...(item.length > 0 && { item: read(item[0]) }) }
+  })
+  return { ...rest, next: tasks, state: { ...(p && { p }), ...(l && { l }) } }
+}

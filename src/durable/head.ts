@@ -1,0 +1,60 @@
+import type { ErrorInfo, Metadata, Status } from './records.ts'
+
+/** A question or a timer that holds the thread. */
+export interface OpenPause {
+  readonly id: string
+  readonly kind: 'question' | 'timer'
+  /** Task ids from the root down to the task that pauses. */
+  readonly chain: readonly string[]
+  /** The key or position of the call in that task. */
+  readonly place: string
+  /** Orders the inbox. */
+  readonly n: number
+  /** When a timer fires or a question expires. */
+  readonly due?: number
+  /** The declared question or the given key. */
+  readonly key?: string
+}
+
+/**
+ * The one row of a thread that changes: who owns it, where it stands, and the names of everything that is needed to go
+ * on. The way from here to the current state uses `get` only.
+ */
+export interface Head {
+  readonly graph: string
+  readonly tenant: string
+  readonly thread: string
+  /** The incarnation of the thread, part of the name of all its rows. */
+  readonly born: string
+  readonly created: number
+  updated: number
+  epoch: number
+  /** Empty when nobody runs the thread. */
+  owner: string
+  /** When the lease ends, in milliseconds since 1970. */
+  until: number
+  status: Status | 'deleted'
+  run: string
+  /** Number of the run's record, and the first run of its chain. */
+  runNumber: number
+  root: string
+  user?: string
+  /** The newest checkpoint. */
+  checkpoint: string
+  /** Checkpoint that the step's journal is named after, and its entries as `[from, count]`. */
+  journal: string
+  entries: [from: number, count: number][]
+  open: OpenPause[]
+  /** The last number an id was made of; keeps ids rising under a frozen or backward clock. */
+  last: number
+  /** The next `seq`. */
+  seq: number
+  /** Counts commits, so that no two heads have the same text. */
+  commits: number
+  /** How often in a row the thread was recovered from a dead owner. */
+  strikes: number
+  metadata: Metadata
+  error?: ErrorInfo
+  /** Rows of a claim that a store without atomic batches may not have yet. */
+  redo?: readonly (readonly [key: string, value: string])[]
+}

@@ -1,0 +1,83 @@
+import { digest } from '../lib/digest.ts'
+import { ascending, descending } from '../lib/ids.ts'
+import type { Key } from '../store/store.ts'
+
+/** The longest encoded name of a graph, tenant or thread; longer ones are told by digest. Keeps every key under 256 bytes. */
+const LONGEST = 44
+
+/**
+ * A name as part of a key. Injective for every string: `~` is followed by four hex digits, by `e` alone or by `h` and a
+ * digest. The result is ASCII, so UTF-16, UTF-8 and SQL order agree.
+ */
+export function part(name: string): string | Promise<string> {
+  if (name === '') return '~e'
+  const text = name.replace(
+    /[^A-Za-z0-9_-]/g,
+    (unit) => `~${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  return text.length <= LONGEST ? text : digest(name).then((hex) => `~h${hex}`)
+}
+
+/** Where the rows of one thread are. `place` is its tenant and name, encoded. */
+export interface Address {
+  readonly graph: string
+  readonly tenant: string
+  readonly place: string
+}
+
+/** Encodes the names that keys are made of. */
+export async function address(graph: string, tenant: string, thread: string): Promise<Address> {
+  const [g, t, name] = await Promise.all([part(graph), part(tenant), part(thread)])
+  return { graph: g, tenant: t, place: `${t}.${name}` }
+}
+
+/** An instant as a key part; earlier ones sort first. */
+const instant = (ms: number): string => Math.max(0, ms).toString(36).padStart(11, '0')
+
+/** The instant in a due row's key. */
+export const instantOf = (key: Key): number => Number.parseInt(key.split('/')[2] as string, 36)
+
+/** The one row of a thread that changes. */
+export const headKey = (place: string): Key => `h/${place}`
+
+/** Everything of one incarnation of a thread, its index rows apart. */
+export const rootPrefix = (place: string, born: string): Key => `t/${place}.${born}/`
+
+/** Checkpoints of a namespace, newest first. */
+export const checkpointPrefix = (root: Key, ns: string): Key => `${root}c/${ns}/`
+/** One checkpoint; its id carries its number. */
+export const checkpointKey = (root: Key, ns: string, id: string): Key =>
+  checkpointPrefix(root, ns) + descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
+
+/** `count` updates of a generation from number `at` on. */
+export const logKey = (root: Key, generation: string, at: number, count: number): Key =>
+  `${root}s/${generation}/${at.toString(36).padStart(6, '0')}.${count.toString(36).padStart(5, '0')}`
+
+/** One entry of the journal of a step. */
+export const journalKey = (root: Key, step: string, n: number): Key =>
+  `${root}w/${step}/${n.toString(36).padStart(6, '0')}`
+
+/** Runs, newest first: `<n>` when it began, `<n>.e` when it ended. */
+export const runPrefix = (root: Key): Key => `${root}r/`
+export const runKey = (root: Key, n: number): Key => runPrefix(root) + descending(n)
+
+/** Questions and timers: `<id>` as asked, `<id>.a` as settled. */
+export const pausePrefix = (root: Key): Key => `${root}i/`
+export const pauseKey = (root: Key, id: string): Key => pausePrefix(root) + id
+
+/** What is due, earliest first. */
+export const duePrefix = ({ graph }: Pick<Address, 'graph'>): Key => `d/${graph}/`
+export const dueKey = (at: Address, ms: number, what: string): Key =>
+  `d/${at.graph}/${instant(ms)}/${at.place}/${what}`
+
+/** Open questions of a tenant, oldest first. */
+export const inboxPrefix = ({ graph, tenant }: Pick<Address, 'graph' | 'tenant'>): Key =>
+  `o/${graph}/${tenant}/`
+export const inboxKey = (at: Address, n: number, id: string): Key =>
+  `${inboxPrefix(at)}${ascending(n)}/${at.place}/${id}`
+
+/** Threads of a tenant, newest first. */
+export const directoryPrefix = ({ graph, tenant }: Pick<Address, 'graph' | 'tenant'>): Key =>
+  `n/${graph}/${tenant}/`
+export const directoryKey = (at: Address, created: number): Key =>
+  `${directoryPrefix(at)}${descending(created)}/${at.place}`

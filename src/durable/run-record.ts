@@ -1,0 +1,63 @@
+import type { TokenUsage } from '../usage.ts'
+import { iso } from './pause.ts'
+import type { ErrorInfo, Metadata, Run, Status } from './records.ts'
+
+/** A run as it began. Written once. */
+export interface RunStart {
+  readonly id: string
+  readonly status: 'starting' | 'resuming'
+  readonly continues?: string
+  readonly root: string
+  readonly user?: string
+  readonly metadata: Metadata
+  readonly time: number
+}
+
+/** A run as it ended. Written once. */
+export interface RunEnd {
+  readonly status: Status
+  readonly error?: ErrorInfo
+  readonly usage: TokenUsage
+  readonly time: number
+}
+
+/** A run as its readers see it. */
+export function runRecord(
+  thread: string,
+  start: RunStart,
+  end: RunEnd | undefined,
+  now: Status,
+): Run {
+  const { time, status: _, ...rest } = start
+  return {
+    ...rest,
+    thread,
+    status: end?.status ?? now,
+    ...(end?.error && { error: end.error }),
+    usage: end?.usage ?? {},
+    startedAt: iso(time),
+    ...(end && { endedAt: iso(end.time) }),
+  }
+}
+
+/** What is recorded of a failure: no stack, no own fields. */
+export function errorInfo(error: unknown, depth = 0): ErrorInfo {
+  const { name, message, code, cause } = (
+    typeof error === 'object' && error !== null ? error : { message: error }
+  ) as Record<string, unknown>
+  const text = (value: unknown): string => {
+    try {
+      return String(value)
+    } catch {
+      return 'unknown'
+    }
+  }
+  return {
+    name: text(name ?? 'Error'),
+    message: text(message ?? ''),
+    ...(typeof code === 'string' && { code }),
+    ...(cause !== undefined &&
+      cause !== null &&
+      depth < 8 && { cause: errorInfo(cause, depth + 1) }),
+  }
+}

@@ -1,0 +1,185 @@
+import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
+import type { Graph } from '../graph/graph.ts'
+import { plan } from '../graph/plan.ts'
+import type { Fields, InputFor, StateOf } from '../graph/state.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { newId } from '../lib/ids.ts'
+import type { Logger } from '../lib/logger.ts'
+import { memory } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
+import { execute, live, type LiveRun } from './live.ts'
+import { cancel, remove } from './manage.ts'
+import { history, interruptions, runs, state, threads } from './read.ts'
+import { checkRequest, type Durability, type Outcome, type RunRequest } from './request.ts'
+import { Run, type App } from './run.ts'
+import { tick, type Ticked } from './tick.ts'
+
+/** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
+export interface Runner<State = any, Input = any, Name extends string = any, Event = any> {
+  /** Runs and reports. The request is checked first: a refusal rejects `id`, `outcome` and the first `next()`, and changes nothing. */
+  stream(request: RunRequest<Input>): LiveRun<Name, State, Event>
+  /** Runs until the next pause or the end. */
+  run(request: RunRequest<Input>): Promise<Outcome<State>>
+  /** Where a thread stands, now or at a checkpoint; `undefined` for an unknown one. */
+  state(
+    thread: string,
+    options?: { readonly checkpoint?: string },
+  ): Promise<Snapshot<State, Name> | undefined>
+  /** Checkpoints, newest first, read as far as you go. */
+  history(
+    thread: string,
+    options?: { readonly limit?: number; readonly before?: string },
+  ): AsyncIterable<Snapshot<State, Name>>
+  /** Threads of this graph, newest first. */
+  threads(options?: {
+    readonly status?: Status
+    readonly limit?: number
+    readonly before?: string
+  }): AsyncIterable<Thread>
+  /** Runs of a thread, newest first. */
+  runs(
+    thread: string,
+    options?: { readonly limit?: number; readonly before?: string },
+  ): AsyncIterable<RunRow>
+  /** Questions of one thread or of all, oldest first. @default the open ones, at most 100 */
+  interruptions(options?: {
+    readonly thread?: string
+    readonly status?: Interruption['status']
+    readonly limit?: number
+  }): Promise<readonly Interruption[]>
+  /** Stops the thread's run, wherever it runs, and voids its pauses. `run({ thread })` goes on from the last checkpoint, `input` starts a new turn. */
+  cancel(thread: string, reason?: string): Promise<void>
+  /** Removes a thread whole, child namespaces included. */
+  delete(thread: string): Promise<void>
+}
+
+/** The runner type of a graph: `RunnerOf<typeof triage>`. */
+export type RunnerOf<G extends Graph> =
+  G extends Graph<infer F, infer Name, infer Event>
+    ? Runner<StateOf<F>, InputFor<F>, Name, Event>
+    : never
+
+/** A graph that runs in this process. */
+export interface CompiledGraph<
+  State = any,
+  Input = any,
+  Name extends string = any,
+  Event = any,
+> extends Runner<State, Input, Name, Event> {
+  readonly name: string
+  /** The same app for one tenant: only its threads, lists and questions; ids are unique within it. `tick` serves all. */
+  tenant(id: string): Runner<State, Input, Name, Event>
+  /** Continues due waits, earliest first, and recovers runs whose owner died; resolves when those runs have paused or ended. `next`: when to come again. A failing run is recorded, not thrown. */
+  tick(options?: { readonly now?: number; readonly limit?: number }): Promise<Ticked>
+}
+
+/** What a graph runs with. */
+export interface CompileOptions {
+  /** @default memory() */
+  readonly store?: Store
+  /** @default the platform's */
+  readonly clock?: Clock
+  /** 0 ≤ x < 1, for jitter and the ends of ids. @default Math.random */
+  readonly random?: () => number
+  /** @default the prefix and a nanoid */
+  readonly newId?: (prefix: string) => string
+  /** @default warnings and errors to the console */
+  readonly logger?: Logger
+  /** Steps in one run of a graph; a child graph counts its own. @default 100 */
+  readonly stepLimit?: number
+  /** Node tasks of one graph at a time; a child graph counts its own. @default no limit */
+  readonly concurrency?: number
+  /** How long a silent owner keeps a thread, in milliseconds; renewed at half of it. @default 60_000 */
+  readonly leaseMs?: number
+  /** @default 'step' */
+  readonly durability?: Durability
+}
+
+/**
+ * Makes a graph runnable. Checks names, joins and settings; does no I/O.
+ *
+ * @param graph What to run. Graphs can share a store; a thread belongs to the graph that started it (`GraphMismatch`)
+ * @param options Where to keep threads, and what to run them with
+ * @throws GraphInvalid if the graph can't work, RangeError or TypeError for a wrong option
+ */
+export function compile<F extends Fields, Name extends string, Event = never>(
+  graph: Graph<F, Name, Event>,
+  options?: CompileOptions,
+): CompiledGraph<StateOf<F>, InputFor<F>, Name, Event>
+export function compile(graph: Graph, options: CompileOptions = {}): CompiledGraph {
+  const app = appOf(graph, options)
+  return {
+    name: graph.name,
+    ...runner(app, ''),
+    tenant: (id) => runner(app, id),
+    tick: (request) => tick(app, request),
+  }
+}
+
+function runner(app: App, tenant: string): Runner {
+  return {
+    stream: (request) => live(app, request, tenant) as LiveRun<any, any, any>,
+    async run(request) {
+      checkRequest(request)
+      return execute(new Run(app, request), { ...request, tenant })
+    },
+    state: (thread, at) => state(app, tenant, thread, at),
+    history: (thread, range) => history(app, tenant, thread, range),
+    threads: (range) => threads(app, tenant, range),
+    runs: (thread, range) => runs(app, tenant, thread, range),
+    interruptions: (filter) => interruptions(app, tenant, filter),
+    cancel: (thread, reason) => cancel(app, tenant, thread, reason),
+    delete: (thread) => remove(app, tenant, thread),
+  }
+}
+
+function appOf(graph: Graph, options: CompileOptions): App {
+  const {
+    store = memory(),
+    clock = systemClock,
+    random = Math.random,
+    stepLimit = 100,
+    concurrency = Infinity,
+    leaseMs = 60_000,
+    durability = 'step',
+  } = options
+  const make = options.newId ?? newId
+  const atLeastOne = { stepLimit, concurrency, leaseMs }
+  for (const [name, value] of Object.entries(atLeastOne)) {
+    const whole = name === 'concurrency' && value === Infinity ? true : Number.isInteger(value)
+    if (!whole || value < 1)
+      throw new RangeError(
+        `Cannot compile graph "${graph?.name}": ${name} is ${String(value)}, not a whole number from 1 on`,
+      )
+  }
+  if (durability !== 'step' && durability !== 'exit')
+    throw new TypeError(
+      `Cannot compile graph "${graph?.name}": durability is neither "step" nor "exit"`,
+    )
+  let owner: string | undefined
+  return {
+    plan: plan(graph),
+    owner: {
+      store,
+      clock,
+      random,
+      leaseMs,
+      // Made when first needed: a Worker may not use randomness while it loads.
+      get name() {
+        return (owner ??= make('own_'))
+      },
+    },
+    newId: make,
+    logger: options.logger ?? consoleLogger,
+    stepLimit,
+    concurrency,
+    durability,
+    active: new Map(),
+  }
+}
+
+const consoleLogger: Logger = {
+  debug() {},
+  warn: (message, data) => console.warn(message, data),
+  error: (message, data) => console.error(message, data),
+}

@@ -1,0 +1,79 @@
+import type { Entry } from '../durable/journal.ts'
+import { digest } from '../lib/digest.ts'
+import type { Put } from '../store/store.ts'
+import type { Plan } from '../graph/plan.ts'
+import { fill } from './fold.ts'
+import { drive, Level } from './level.ts'
+import type { Execution } from './step.ts'
+import { snapshot } from './view.ts'
+
+/** Runs a graph inside a node, in a namespace of its own; goes on where it stands when the node is entered again. */
+export function child(
+  execution: Execution,
+  plan: Plan,
+  input: unknown,
+  options: { readonly key?: string; readonly emit?: (event: unknown) => unknown } = {},
+): Promise<unknown> {
+  const place = options.key === undefined ? `c:${execution.count('c')}` : `C:${options.key}`
+  execution.busy++
+  return new Promise((resolve, reject) => {
+    const { attempt } = execution
+    enter(execution, plan, input, place, options.emit).then(
+      (state) => {
+        execution.busy--
+        if (state === undefined) execution.pause()
+        else {
+          resolve(state)
+          execution.quiet()
+        }
+      },
+      (error: unknown) => {
+        execution.busy--
+        if (!execution.alive(attempt)) return
+        reject(error)
+        execution.quiet()
+      },
+    )
+  })
+}
+
+/** The child's final state, or `undefined` when it waits. */
+async function enter(
+  execution: Execution,
+  plan: Plan,
+  input: unknown,
+  place: string,
+  emit: ((event: unknown) => unknown) | undefined,
+): Promise<Record<string, unknown> | undefined> {
+  const { run } = execution.step.level
+  const space = await digest(`${execution.task.id}/${place}`)
+  const level = new Level(run, plan, { execution, space, place, ...(emit && { emit }) })
+  const known = run.journal.of(execution.task.id)?.places.get(place)
+  if (known) await level.load(known.value as string, run.tookOver)
+  else {
+    await fill(plan, level.state, input)
+    const id = run.claim.id()
+    await level.enter(id)
+    const puts: Put[] = []
+    level.write(id, 'input', puts)
+    await run.claim.commit({ puts: [...puts, run.noteChild(level)] })
+  }
+  execution.children.add(level)
+  if (execution.step.stopped) throw execution.step.stopped.reason
+  const how = await drive(level)
+  if (!run.durable && level.stale) level.save()
+  if (how === 'ended') {
+    execution.children.delete(level)
+    return snapshot(level.state)
+  }
+  await level.step?.keep()
+  return undefined
+}
+
+/** The journal's entry that says where a child graph stands. */
+export const childEntry = (level: Level): Entry => ({
+  kind: 'child',
+  task: (level.parent as Execution).task.id,
+  place: level.place,
+  value: level.checkpoint,
+})

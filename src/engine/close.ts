@@ -1,0 +1,95 @@
+import { journalKey } from '../durable/keys.ts'
+import type { Key, Put } from '../store/store.ts'
+import { fold } from './fold.ts'
+import { follow, plannedTasks, type Planned, type Way } from './route.ts'
+import type { Level } from './level.ts'
+import type { Step } from './step.ts'
+import { isPromise } from './take.ts'
+import { view } from './view.ts'
+
+/** Closes a step: folds what its tasks returned, works out what runs next, and stores both in one commit. */
+export async function close(level: Level, step: Step): Promise<void> {
+  const { run, plan } = level
+  const id = run.durable ? run.claim.id() : level.checkpoint
+  let next: readonly Planned[]
+  try {
+    await step.saved()
+    const contributions = step.executions.map(({ node, update }) => ({ node: node.name, update }))
+    const folding = fold(plan, level.state, contributions)
+    if (isPromise(folding)) await lateWork(step, folding)
+    const ways = waysOf(level, step)
+    const tasks = plannedTasks(
+      plan,
+      level.joins,
+      isPromise(ways) ? await lateWork(step, ways) : ways,
+      id,
+    )
+    next = isPromise(tasks) ? await lateWork(step, tasks) : tasks
+  } catch (error) {
+    // A reducer, router or schema broke after the nodes had finished: their results are kept.
+    if (!run.stopped) await step.keep()
+    throw error
+  }
+  const results = step.unsaved()
+  level.next = next
+  level.stale = true
+  if (run.durable) await commit(level, step, id, results.length + 1)
+  else if (!level.parent) run.forget()
+  for (const execution of results) step.told(execution)
+  level.tell('step', () => ({
+    checkpoint: level.checkpoint,
+    next: [...new Set(next.map(({ node }) => node.name))],
+  }))
+  level.stepNo++
+}
+
+/** Where the tasks of a step lead; one way for each node, however many items it had. */
+function waysOf(level: Level, step: Step): Way[] | Promise<Way[]> {
+  const taken = new Set<string>()
+  const ways: (Way | Promise<Way>)[] = []
+  for (const { node, goto } of step.executions) {
+    if (goto) ways.push({ from: node.name, to: goto })
+    else if (!taken.has(node.name)) {
+      taken.add(node.name)
+      ways.push(follow(level.plan, node.edge, node.name, () => view(level.state)))
+    }
+  }
+  return ways.some(isPromise) ? Promise.all(ways) : (ways as Way[])
+}
+
+/** User code takes its time: what the nodes did is stored first, and an abort ends the wait. */
+async function lateWork<Value>(step: Step, work: PromiseLike<Value>): Promise<Value> {
+  const late = step.until(work)
+  late.catch(() => {})
+  if (step.level.run.durable) await step.keep()
+  return late
+}
+
+/** The step's one commit: the checkpoint, what changed, and the head that names them; for the last step the end as well. */
+async function commit(level: Level, step: Step, id: string, told: number): Promise<void> {
+  const { run } = level
+  const { claim } = run
+  const { head } = claim
+  const puts: Put[] = []
+  const deletes: Key[] = []
+  level.write(
+    id,
+    'step',
+    puts,
+    told,
+    step.executions.map(({ task }) => task.key),
+  )
+  if (level.parent) puts.push(run.noteChild(level))
+  else {
+    for (const [from, count] of head.entries) {
+      for (let n = from; n < from + count; n++)
+        deletes.push(journalKey(claim.root, head.journal, n))
+    }
+    head.checkpoint = head.journal = id
+    head.seq = level.seq + told
+    run.forget()
+    run.dropOpen(head.open, 'cancelled', puts, deletes)
+    if (level.next.length === 0) return run.end('success', { puts, deletes })
+  }
+  await claim.commit({ puts, deletes })
+}

@@ -1,0 +1,134 @@
+import { decode, encode } from '../durable/codec.ts'
+import type { AskOptions, PauseOptions } from '../graph/context.ts'
+import type { Graph } from '../graph/graph.ts'
+import { plan } from '../graph/plan.ts'
+import type { Question } from '../graph/question.ts'
+import { child } from './child.ts'
+import { once } from './once.ts'
+import { interrupt, sleep, wait } from './pause.ts'
+import type { Execution } from './step.ts'
+
+const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
+
+/** What a node sees of its execution. One attempt, one context: a late call of an attempt that is over does nothing. */
+export class NodeContext {
+  readonly #execution: Execution
+  readonly #attempt: number
+
+  constructor(execution: Execution) {
+    this.#execution = execution
+    this.#attempt = execution.attempt
+  }
+
+  get #run(): Execution['step']['level']['run'] {
+    return this.#execution.step.level.run
+  }
+  get thread(): string {
+    return this.#run.claim.head.thread
+  }
+  get tenant(): string | undefined {
+    return this.#run.claim.head.tenant || undefined
+  }
+  get run(): string {
+    return this.#run.id
+  }
+  get step(): number {
+    return this.#execution.step.level.stepNo
+  }
+  get node(): string {
+    return this.#execution.node.name
+  }
+  get ns(): readonly string[] {
+    return [...this.#execution.step.level.ns]
+  }
+  get task(): string {
+    return this.#execution.task.id
+  }
+  get item(): unknown {
+    const { item } = this.#execution.task
+    return item === undefined ? undefined : decode(item)
+  }
+  get user(): string | undefined {
+    return this.#run.user
+  }
+  get metadata(): unknown {
+    return structuredClone(this.#run.claim.head.metadata)
+  }
+  get signal(): AbortSignal {
+    return this.#execution.signal
+  }
+  now(): number {
+    return this.#run.app.owner.clock.now()
+  }
+
+  /** Queued at the call; settles when the reader has room. */
+  get emit(): (event: unknown) => Promise<void> {
+    const execution = this.#execution
+    const attempt = this.#attempt
+    return (event) => (execution.alive(attempt) ? emit(execution, event) : READY)
+  }
+
+  interrupt(
+    payload?: unknown,
+    options?: PauseOptions | AskOptions<unknown> | Question,
+  ): Promise<unknown> {
+    return this.#call(() => interrupt(this.#execution, payload, options))
+  }
+  wait(wakeAt: string | Date, payload?: unknown, options?: PauseOptions): Promise<unknown> {
+    return this.#call(() => wait(this.#execution, wakeAt, payload, options))
+  }
+  sleep(ms: number, options?: PauseOptions): Promise<unknown> {
+    return this.#call(() => sleep(this.#execution, ms, options))
+  }
+  once(key: string, work: () => unknown): Promise<unknown> {
+    return this.#call(() => once(this.#execution, key, work))
+  }
+  child(
+    graph: Graph,
+    input: unknown,
+    options?: PauseOptions & { readonly emit?: (event: unknown) => unknown },
+  ): Promise<unknown> {
+    return this.#call(() => child(this.#execution, plan(graph), input, options))
+  }
+
+  /** Pauses and stored work belong to a node that runs; afterwards they never settle, as nobody could hear of it. */
+  #call(work: () => Promise<unknown>): Promise<unknown> {
+    const execution = this.#execution
+    const paused =
+      execution.status === 'paused' &&
+      execution.attempt === this.#attempt &&
+      !execution.step.stopped
+    if (!paused && !execution.alive(this.#attempt)) return new Promise(() => {})
+    try {
+      const result = work()
+      // A node may drop the promise: its failure is the node's business only if the node looks.
+      result.catch(() => {})
+      return result
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+}
+
+/** Sends an event of a node to the graph's stream; a child's goes to the node that runs it. */
+export function emit(execution: Execution, event: unknown): Promise<void> {
+  const { level } = execution.step
+  try {
+    const cell = encode(event, execution.node.name, 'event')
+    if (level.parent) {
+      const mapped = level.emit ? level.emit(decode(cell)) : decode(cell)
+      return level.emit && mapped === undefined ? READY : emit(level.parent, mapped)
+    }
+    return (
+      level.tell('backend', () => ({
+        node: execution.node.name,
+        task: execution.task.id,
+        data: decode(cell),
+      })) ?? READY
+    )
+  } catch (error) {
+    const refused = Promise.reject(error)
+    refused.catch(() => {})
+    return refused
+  }
+}

@@ -1,0 +1,103 @@
+import { decode, encode, type Cell } from '../durable/codec.ts'
+import { copyOf, List } from '../durable/list.ts'
+import type { State } from '../durable/state.ts'
+import { WriteConflict } from '../errors.ts'
+import type { Plan, PlanField } from '../graph/plan.ts'
+import { cellsOf, checked, isPromise, type Update } from './take.ts'
+
+/** One node's part in a step. */
+export interface Contribution {
+  readonly node: string
+  readonly update: Update
+}
+
+/**
+ * Folds the updates of a step into the state, each once, in the order given. A promise comes back only if the schema of
+ * a field with a reducer made one.
+ *
+ * @throws WriteConflict if two nodes set a field that has no reducer
+ */
+export function fold(
+  plan: Plan,
+  state: State,
+  from: readonly Contribution[],
+): void | Promise<void> {
+  if (from.length > 1) checkConflicts(plan, from)
+  return foldFrom(
+    plan,
+    state,
+    from.flatMap(({ node, update }) => update.map(([i, value]) => ({ node, i, value }))),
+    0,
+  )
+}
+
+type Part = { readonly node: string; readonly i: number; readonly value: Cell | Cell[] }
+
+function foldFrom(
+  plan: Plan,
+  state: State,
+  parts: readonly Part[],
+  first: number,
+): void | Promise<void> {
+  for (let n = first; n < parts.length; n++) {
+    const { node, i, value } = parts[n] as Part
+    const field = plan.fields[i] as PlanField
+    if (field.kind === 'plain') state.set(i, value as Cell)
+    else if (field.kind === 'list') state.append(i, value as Cell[])
+    else {
+      const folded = field.reduce?.(copyOf(state.values[i]), decode(value as Cell))
+      if (field.kind === 'reduced') state.set(i, encode(folded, node, field.name))
+      else {
+        const result = field.validate(folded)
+        const origin = { graph: plan.name, node }
+        if (isPromise(result)) {
+          return result.then((late) => {
+            state.set(i, encode(checked(late, origin, field.name), node, field.name))
+            return foldFrom(plan, state, parts, n + 1)
+          })
+        }
+        state.set(i, encode(checked(result, origin, field.name), node, field.name))
+      }
+    }
+  }
+}
+
+function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
+  const writers = new Map<number, string>()
+  for (const { node, update } of from) {
+    for (const [i] of update) {
+      const { name, kind } = plan.fields[i] as PlanField
+      if (kind !== 'plain') continue
+      const other = writers.get(i)
+      if (other !== undefined) {
+        throw new WriteConflict(
+          `Cannot fold field "${name}" of graph "${plan.name}": nodes "${other}" and "${node}" both set it in one step and it has no reducer`,
+          { field: name, nodes: [other, node] },
+        )
+      }
+      writers.set(i, node)
+    }
+  }
+}
+
+/**
+ * Fills a new state: every field is validated, so that defaults come in.
+ *
+ * @throws SchemaError naming the field that is wrong, missing or unknown
+ */
+export async function fill(plan: Plan, state: State, input: unknown): Promise<void> {
+  const origin = { graph: plan.name }
+  const given = Object(input ?? {}) as Record<string, unknown>
+  for (const name of Object.keys(given)) {
+    if (!plan.index.has(name))
+      checked({ issues: [{ message: 'There is no such field' }] }, origin, name)
+  }
+  for (const [i, field] of plan.fields.entries()) {
+    const named = Object.hasOwn(given, field.name)
+    const result = field.validate(named ? given[field.name] : undefined)
+    const value = checked(isPromise(result) ? await result : result, origin, field.name)
+    if (value === undefined && !named) continue
+    const cells = cellsOf(field, value, origin)
+    state.set(i, field.kind === 'list' ? new List(cells as Cell[]) : (cells as Cell))
+  }
+}

@@ -1,0 +1,204 @@
+import { checkpointText, nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
+import { Unreadable } from '../durable/codec.ts'
+import { checkpointKey } from '../durable/keys.ts'
+import { State, type Rows } from '../durable/state.ts'
+import { GraphChanged, StepLimitExceeded } from '../errors.ts'
+import type { Plan, PlanNode } from '../graph/plan.ts'
+import type { Key, Put } from '../store/store.ts'
+import { close } from './close.ts'
+import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
+import type { Run } from './run.ts'
+import { Step, type Execution } from './step.ts'
+import { isPromise } from './take.ts'
+import { view } from './view.ts'
+
+/** One graph on its way: the thread's own, or a child graph inside a node. */
+export class Level {
+  readonly run: Run
+  readonly plan: Plan
+  readonly parent: Execution | undefined
+  /** Path by node names, and the name of its rows; `-` for the thread's own graph. */
+  readonly ns: readonly string[]
+  readonly space: string
+  /** The call of `ctx.child` that this level is, and what it makes of the child's events. */
+  readonly place: string
+  readonly emit: ((event: unknown) => unknown) | undefined
+  state: State
+  next: readonly Planned[] = []
+  joins: Joins = new Map()
+  /** The step under way, or to come. */
+  stepNo = 1
+  /** The newest checkpoint, and whether it says less than this level knows. */
+  checkpoint = ''
+  stale = true
+  /** The next `seq`, and the first of the step under way. */
+  seq = 1
+  firstSeq = 1
+  /** The way out of `start` is not known yet. */
+  atStart = false
+  step: Step | undefined
+
+  constructor(
+    run: Run,
+    plan: Plan,
+    parent?: {
+      readonly execution: Execution
+      readonly space: string
+      readonly place: string
+      readonly emit?: (event: unknown) => unknown
+    },
+  ) {
+    this.run = run
+    this.plan = plan
+    this.parent = parent?.execution
+    this.ns = parent ? [...parent.execution.step.level.ns, parent.execution.task.key] : []
+    this.space = parent?.space ?? '-'
+    this.place = parent?.place ?? ''
+    this.emit = parent?.emit
+    this.state = new State(plan.fields)
+  }
+
+  /** Task ids from the root down to a task of this level. */
+  chain(task: string): string[] {
+    return this.parent ? [...this.parent.step.level.chain(this.parent.task.id), task] : [task]
+  }
+
+  /** Counts an event; makes it only if somebody may read it. A child's events stay in its own log. */
+  tell(kind: string, rest: () => object): Promise<void> | undefined {
+    const seq = this.seq++
+    const { sink } = this.run
+    if (this.parent || !sink) return undefined
+    return sink.push({ seq, run: this.run.id, ns: [], kind, step: this.stepNo, ...rest() } as never)
+  }
+
+  /** Works out what runs first. A promise comes back only if the router of `start` made one. */
+  async enter(checkpoint: string): Promise<void> {
+    const way = follow(this.plan, this.plan.start, 'start', () => view(this.state))
+    this.joins = new Map()
+    const tasks = plannedTasks(
+      this.plan,
+      this.joins,
+      [isPromise(way) ? await way : way],
+      checkpoint,
+    )
+    this.next = isPromise(tasks) ? await tasks : tasks
+    this.atStart = false
+  }
+
+  /**
+   * Adds the rows of a checkpoint of this level as it stands.
+   *
+   * @param told How many events will be told once it is stored
+   */
+  write(
+    id: string,
+    source: Checkpoint['source'],
+    puts: Put[],
+    told = 0,
+    ran: readonly string[] = [],
+  ): void {
+    const { run } = this
+    const { root } = run.claim
+    const row: Checkpoint = {
+      id,
+      ...(this.checkpoint !== '' && { parent: this.checkpoint }),
+      ns: this.ns,
+      step: source === 'step' ? this.stepNo : this.stepNo - 1,
+      source,
+      run: run.id,
+      time: run.app.owner.clock.now(),
+      next: this.next.map(({ task }) => task),
+      ...(this.joins.size > 0 && {
+        joins: [...this.joins].map(([node, arrived]) => [node, [...arrived]] as const),
+      }),
+      state: this.state.write(root, id, puts),
+      seq: [source === 'step' ? this.firstSeq : this.seq, this.seq + told],
+      ran,
+    }
+    puts.push({ key: checkpointKey(root, this.space, id), value: checkpointText(row) })
+    this.checkpoint = id
+    this.stale = false
+  }
+
+  /** Stores a level that took its steps without storing them, together with the next durable commit. */
+  save(): string {
+    const { claim } = this.run
+    const puts: Put[] = []
+    this.stepNo--
+    this.write(claim.id(), 'step', puts)
+    this.stepNo++
+    if (this.parent) puts.push(this.run.noteChild(this))
+    void claim.commit({ puts })
+    return this.checkpoint
+  }
+
+  /**
+   * Takes over what a checkpoint says.
+   *
+   * @param shared Its rows belong to another branch or owner
+   * @throws GraphChanged if a task's node is gone
+   */
+  async load(id: string, shared: boolean): Promise<Checkpoint> {
+    const { claim } = this.run
+    const row = await readRow(claim, claim.root, this.space, id)
+    const missing = row.next
+      .map(({ key }) => nodeOf(key))
+      .filter((name) => !this.plan.nodes.has(name) && name !== 'start')
+    if (missing.length > 0) {
+      throw new GraphChanged(
+        `Cannot go on with thread "${claim.head.thread}": graph "${this.plan.name}" has no ${missing.map((name) => `node "${name}"`).join(' and no ')} any more`,
+        { thread: claim.head.thread, missing },
+      )
+    }
+    this.state = await State.load(this.plan.fields, claim.root, row.state, claim, shared)
+    this.next = row.next.flatMap((task) => {
+      const node = this.plan.nodes.get(nodeOf(task.key))
+      return node ? [{ task, node: node as PlanNode }] : []
+    })
+    this.atStart = row.next[0]?.key === 'start'
+    this.joins = new Map(row.joins?.map(([node, arrived]) => [node, new Set(arrived)]))
+    this.stepNo = row.step + 1
+    this.checkpoint = row.id
+    this.stale = false
+    this.seq = row.seq[1]
+    return row
+  }
+}
+
+/** Why a checkpoint can't be read that isn't there. */
+export const MISSING = 'its row is missing'
+
+/** Reads a checkpoint's row. */
+export async function readRow(
+  from: Rows,
+  root: Key,
+  space: string,
+  id: string,
+): Promise<Checkpoint> {
+  const [entry] = await from.get([checkpointKey(root, space, id)])
+  if (entry === undefined) throw new Unreadable(MISSING)
+  return readCheckpoint(entry.value)
+}
+
+/** Runs a level until it has ended or waits. */
+export async function drive(level: Level): Promise<'ended' | 'paused'> {
+  const { run } = level
+  const { stepLimit } = run.app
+  for (let taken = 0; level.next.length > 0; taken++) {
+    if (run.stopped) throw run.stopped.reason
+    if (taken === stepLimit) {
+      throw new StepLimitExceeded(
+        `Cannot take step ${level.stepNo} of graph "${level.plan.name}": a run takes at most ${stepLimit}`,
+        { limit: stepLimit },
+      )
+    }
+    level.firstSeq = level.seq
+    const step = (level.step = new Step(level))
+    step.begin()
+    await step.done
+    if (step.stopped) throw step.stopped.reason
+    if (step.executions.some(({ status }) => status === 'paused')) return 'paused'
+    await close(level, step)
+  }
+  return 'ended'
+}

@@ -1,0 +1,146 @@
+import { Cancelled } from '../errors.ts'
+import type { StreamEvent } from './event.ts'
+import { drive } from './level.ts'
+import { open, type Opening } from './open.ts'
+import { checkRequest, type Outcome, type RunRequest } from './request.ts'
+import { Run, type App } from './run.ts'
+import { Queue } from './stream.ts'
+import { suspend } from './suspend.ts'
+import { snapshot } from './view.ts'
+
+/**
+ * A run on its way. It starts at once; `emit` waits only for a reader that has begun to iterate, and one that
+ * begins late gets everything from the start. Can be iterated once.
+ */
+export interface LiveRun<
+  Name extends string = string,
+  State = unknown,
+  Event = unknown,
+> extends AsyncIterable<StreamEvent<Name, State, Event>> {
+  /** Id of the run. On the far side of HTTP it is the server that knows it. */
+  readonly id: Promise<string>
+  /** Settles when the run pauses or ends. Never an unhandled rejection. */
+  readonly outcome: Promise<Outcome<State>>
+  /** Stops the run; the iterator ends by throwing the reason. Leaving a `for await` does the same without throwing. */
+  abort(reason?: unknown): void
+  /** Ends the iteration and lets the run go on. */
+  detach(): void
+  [Symbol.asyncIterator](): AsyncIterator<StreamEvent<Name, State, Event>, void, void>
+}
+
+const ignore = (): void => {}
+
+/** Starts a run that reports what happens. */
+export function live(app: App, request: RunRequest, tenant: string): LiveRun {
+  let run: Run | undefined
+  let detached = false
+  const queue = new Queue<StreamEvent>(() => {
+    if (!detached)
+      run?.stop(
+        new Cancelled(`Cannot finish run "${run.id}": its reader left`, {
+          reason: 'its reader left',
+        }),
+      )
+  })
+  let claimed: (id: string) => void = ignore
+  let refused: (error: unknown) => void = ignore
+  const id = new Promise<string>((resolve, reject) => {
+    claimed = resolve
+    refused = reject
+  })
+  id.catch(ignore)
+  const outcome = (async () => {
+    checkRequest(request)
+    run = new Run(app, request)
+    run.sink = queue
+    return await execute(run, { ...request, tenant }, claimed)
+  })()
+  outcome.then(
+    () => queue.end(),
+    (error: unknown) => {
+      refused(error)
+      queue.end({ error })
+    },
+  )
+  let iterated = false
+  return {
+    id,
+    outcome,
+    abort: (reason) => run?.stop(reason),
+    detach() {
+      detached = true
+      void queue.return()
+    },
+    [Symbol.asyncIterator]() {
+      if (iterated) return new Queue<StreamEvent>(ignore).ended()
+      iterated = true
+      queue.begin()
+      return queue
+    },
+  }
+}
+
+/** Runs a request from its claim to its pause or end. Refusals reject before anything ran; failures once they are recorded. */
+export async function execute(
+  run: Run,
+  request: Opening,
+  claimed: (id: string) => void = ignore,
+): Promise<Outcome> {
+  const { app } = run
+  const { signal, timeout } = request
+  if (signal?.aborted) throw signal.reason
+  const onAbort = (): void => run.stop(signal?.reason)
+  signal?.addEventListener('abort', onAbort, { once: true })
+  const late = (): void =>
+    run.stop(
+      new DOMException(`Run "${run.id}" took longer than ${timeout} ms`, 'TimeoutError'),
+      'error',
+    )
+  const cancelTimer = timeout === undefined ? ignore : app.owner.clock.after(timeout, late)
+  try {
+    const begin = await open(run, request)
+    claimed(run.id)
+    return await advance(run, begin)
+  } finally {
+    cancelTimer()
+    signal?.removeEventListener('abort', onAbort)
+    run.over = true
+    run.finish()
+    if (app.active.get(run.claim?.at.place) === run) app.active.delete(run.claim.at.place)
+  }
+}
+
+async function advance(run: Run, begin: () => void): Promise<Outcome> {
+  const { app, claim } = run
+  const level = run.level as NonNullable<Run['level']>
+  app.active.set(claim.at.place, run)
+  try {
+    begin()
+    const how = await drive(level)
+    const common = (): Omit<Outcome, 'status'> => ({
+      thread: claim.head.thread,
+      run: run.id,
+      checkpoint: claim.head.checkpoint,
+      state: snapshot(level.state),
+      usage: {},
+    })
+    if (how === 'paused') {
+      const pauses = await suspend(level)
+      if (pauses.interruptions.length > 0) return { ...common(), status: 'interrupted', ...pauses }
+      return { ...common(), status: 'waiting', timers: pauses.timers }
+    }
+    if (claim.head.status !== 'success') {
+      if (!run.durable && level.stale) claim.head.checkpoint = claim.head.journal = level.save()
+      await run.end('success', {})
+    }
+    level.tell('done', () => ({
+      checkpoint: claim.head.checkpoint,
+      state: snapshot(level.state),
+      usage: {},
+    }))
+    return { ...common(), status: 'success' }
+  } catch (error) {
+    await run.fail(error)
+    throw error
+  }
+}

@@ -1,0 +1,240 @@
+import { decode, encode, same, type Cell } from '../durable/codec.ts'
+import type { PlaceEntry } from '../durable/journal.ts'
+import { ReplayMismatch } from '../errors.ts'
+import type { AskOptions, PauseOptions } from '../graph/context.ts'
+import type { Question } from '../graph/question.ts'
+import { systemClock } from '../lib/clock.ts'
+import { instantFrom } from '../lib/instant.ts'
+import type { JsonSchema, Schema } from '../schema.ts'
+import type { Ask, Execution } from './step.ts'
+import { checked, isPromise, refusal } from './take.ts'
+
+/** How long an answer waits for its call before its question counts as changed; calls may come in another order. */
+const PATIENCE = 250
+
+type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question, 'is' | 'payload'>>
+
+/** Asks a person, or gives the answer that is recorded. */
+export function interrupt(
+  execution: Execution,
+  payload: unknown,
+  options: PauseOptions | AskOptions<unknown> | Question = {},
+): Promise<unknown> {
+  const { key, schema, expires, is, payload: shape } = options as Options
+  const node = execution.node.name
+  if (expires !== undefined && !(expires > 0)) {
+    throw new RangeError(
+      `Cannot ask in node "${node}": expires is ${expires}, not a positive number of milliseconds`,
+    )
+  }
+  if (is && shape) {
+    const result = shape['~standard'].validate(payload)
+    const origin = { graph: execution.step.level.plan.name, node }
+    if (!isPromise(result)) checked(result, origin, `payload of question "${key}"`)
+  }
+  const cell = encode(payload, node, 'payload')
+  // A key given at the call names the call. A question's key names the question, which may be asked again.
+  const named = key !== undefined && !is
+  const group = key === undefined ? 'i:' : `${named ? 'I' : 'q'}${key.length}:${key}:`
+  const n = execution.count(group)
+  const fresh = (place: string): Promise<never> => {
+    const due =
+      expires === undefined ? undefined : execution.step.level.run.app.owner.clock.now() + expires
+    const shown = jsonSchemaOf(schema)
+    return hold(execution, {
+      execution,
+      place,
+      kind: 'question',
+      payload: cell,
+      ...(key !== undefined && { key }),
+      ...(due !== undefined && { due }),
+      ...(shown && { schema: shown }),
+    })
+  }
+  const records = new Map(recorded(execution, group))
+  const own = records.get(group + n)
+  const match = named ? own && group + n : matching(execution, records, group + n, cell)
+  if (match !== undefined) {
+    execution.used.add(match)
+    wakeHeld(execution, group)
+    const { entry } = records.get(match) as Recorded
+    return entry === undefined ? hold(execution) : answerOf(execution, entry, schema)
+  }
+  const place = freePlace(execution, records, group, n)
+  if (named || !answersLeft(execution, records)) return fresh(place)
+  return new Promise((_, reject) => {
+    execution.busy++
+    const done = (): void => {
+      cancel()
+      execution.held = execution.held.filter((held) => held !== waiting)
+      execution.busy--
+    }
+    const waiting = {
+      group,
+      ask() {
+        done()
+        fresh(freePlace(execution, records, group, n)).catch(reject)
+      },
+      cancel: () => cancel(),
+    }
+    const cancel = systemClock.after(PATIENCE, () => {
+      done()
+      execution.fail(
+        new ReplayMismatch(
+          `Cannot go on with node "${node}": it asked something else before, and the answer to that fits no question it asks now`,
+          { node, position: n, ...(key !== undefined && { key }) },
+        ),
+      )
+    })
+    execution.held.push(waiting)
+  })
+}
+
+/** Waits for an instant; the first call records it, later ones of the same place ignore what they are given. */
+export function wait(
+  execution: Execution,
+  wakeAt: string | Date,
+  payload?: unknown,
+  options?: PauseOptions,
+): Promise<unknown> {
+  return until(execution, 'w', options, payload, () => instantFrom(wakeAt))
+}
+
+/** Waits for some milliseconds from the first time on. */
+export function sleep(execution: Execution, ms: number, options?: PauseOptions): Promise<void> {
+  const due = (): number => {
+    if (!(ms >= 0 && ms <= 8.64e15))
+      throw new RangeError(
+        `Cannot sleep in node "${execution.node.name}": ${ms} is no number of milliseconds`,
+      )
+    return execution.step.level.run.app.owner.clock.now() + ms
+  }
+  return until(execution, 's', options, undefined, due).then(() => undefined)
+}
+
+function until(
+  execution: Execution,
+  kind: string,
+  options: PauseOptions | undefined,
+  payload: unknown,
+  due: () => number,
+): Promise<unknown> {
+  const { run } = execution.step.level
+  const key = options?.key
+  const group = key === undefined ? `${kind}:` : `${kind.toUpperCase()}${key.length}:${key}:`
+  const place = group + execution.count(group)
+  const known = run.journal.of(execution.task.id)?.places.get(place)
+  if (known) return Promise.resolve(decode(known.value))
+  if (run.openAt(execution.task.id, place)) return hold(execution)
+  const at = due()
+  const cell = encode(payload, execution.node.name, 'payload')
+  if (at > run.app.owner.clock.now()) {
+    return hold(execution, {
+      execution,
+      place,
+      kind: 'timer',
+      payload: cell,
+      due: at,
+      ...(key !== undefined && { key }),
+    })
+  }
+  const past: PlaceEntry = { kind: 'past', task: execution.task.id, place, value: cell }
+  run.journal.add(past)
+  execution.notes.push(past)
+  return Promise.resolve(decode(cell))
+}
+
+/** Makes the task wait, and with it the caller, for ever: no `catch` can see a pause. */
+function hold(execution: Execution, ask?: Ask): Promise<never> {
+  if (ask) {
+    execution.used.add(ask.place)
+    execution.asks.push(ask)
+  }
+  execution.pause()
+  return new Promise(() => {})
+}
+
+type Recorded = { readonly entry?: PlaceEntry; readonly payload: Cell | undefined }
+
+/** What is recorded of a group of calls of this task: answered questions and open ones. */
+function* recorded(execution: Execution, group: string): Generator<[place: string, Recorded]> {
+  const { run } = execution.step.level
+  for (const [place, entry] of run.journal.of(execution.task.id)?.places ?? []) {
+    if (place.startsWith(group))
+      yield [place, { entry, payload: run.records.get(entry.pause as string)?.payload }]
+  }
+  for (const { id, place } of run.openOf(execution.task.id)) {
+    if (place.startsWith(group)) yield [place, { payload: run.records.get(id)?.payload }]
+  }
+}
+
+/** The recorded question that this call asks again: the one in its place, or any with the same payload. */
+function matching(
+  execution: Execution,
+  records: ReadonlyMap<string, Recorded>,
+  own: string,
+  cell: Cell,
+): string | undefined {
+  const fits = (place: string): boolean => {
+    const payload = records.get(place)?.payload
+    return payload !== undefined && !execution.used.has(place) && same(payload, cell)
+  }
+  return fits(own) ? own : [...records.keys()].sort(byNumber).find(fits)
+}
+
+const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1)
+
+const answersLeft = (execution: Execution, records: ReadonlyMap<string, Recorded>): boolean =>
+  [...records].some(([place, { entry }]) => entry !== undefined && !execution.used.has(place))
+
+function freePlace(
+  execution: Execution,
+  records: ReadonlyMap<string, Recorded>,
+  group: string,
+  n: number,
+): string {
+  while (records.has(group + n) || execution.used.has(group + n)) n++
+  return group + n
+}
+
+/** An answer has found its call: questions that were held back for its sake may be asked. */
+function wakeHeld(execution: Execution, group: string): void {
+  if (execution.held.length === 0 || answersLeft(execution, new Map(recorded(execution, group))))
+    return
+  for (const held of execution.held) if (held.group === group) held.ask()
+}
+
+/** The answer, checked. A bad one fails the run and the question stays open. */
+async function answerOf(
+  execution: Execution,
+  { kind, place, pause, value }: PlaceEntry,
+  schema: Schema | undefined,
+): Promise<unknown> {
+  if (kind === 'expired')
+    throw new DOMException(`The question of node "${execution.node.name}" expired`, 'TimeoutError')
+  if (!schema) return decode(value)
+  const { level } = execution.step
+  const result = await schema['~standard'].validate(decode(value))
+  if (!result.issues) return result.value
+  level.run.reopen(execution, place)
+  execution.fail(
+    refusal(result.issues, {
+      graph: level.plan.name,
+      node: execution.node.name,
+      interruption: pause as string,
+    }),
+  )
+  return new Promise(() => {})
+}
+
+/** The shape of an answer, where the schema can tell it (Standard JSON Schema). */
+function jsonSchemaOf(schema: Schema | undefined): JsonSchema | undefined {
+  const standard = schema?.['~standard'] as
+    | { jsonSchema?: { input(options: { target: string }): JsonSchema } }
+    | undefined
+  try {
+    return standard?.jsonSchema?.input({ target: 'draft-2020-12' })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,225 @@
+import type { Claim, Owner } from '../durable/claim.ts'
+import type { OpenPause } from '../durable/head.ts'
+import { Journal, type Entry } from '../durable/journal.ts'
+import { dueKey, inboxKey, pauseKey, runKey } from '../durable/keys.ts'
+import { settlementText, type PauseRecord, type Settlement } from '../durable/pause.ts'
+import { errorInfo, type RunEnd } from '../durable/run-record.ts'
+import type { Status } from '../durable/records.ts'
+import { Cancelled, isHeddleError } from '../errors.ts'
+import type { Plan } from '../graph/plan.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { Key, Put } from '../store/store.ts'
+import { childEntry } from './child.ts'
+import type { StreamEvent } from './event.ts'
+import type { Level } from './level.ts'
+import type { Execution } from './step.ts'
+import type { Queue } from './stream.ts'
+
+/** A compiled graph and what it runs with. */
+export interface App {
+  readonly plan: Plan
+  readonly owner: Owner
+  readonly newId: (prefix: string) => string
+  readonly logger: Logger
+  readonly stepLimit: number
+  readonly concurrency: number
+  readonly durability: 'step' | 'exit'
+  /** Runs of this process, by the place of their thread. */
+  readonly active: Map<string, Run>
+}
+
+/** One attempt to move a thread on: its claim, what the journal of its step says, and how it may be stopped. */
+export class Run {
+  readonly app: App
+  readonly id: string
+  readonly durable: boolean
+  readonly user: string | undefined
+  claim!: Claim
+  level: Level | undefined
+  sink: Queue<StreamEvent> | undefined
+  journal: Journal = new Journal()
+  /** What was asked, by the id of the pause. */
+  records: ReadonlyMap<string, PauseRecord> = new Map()
+  /** Tasks that are entered though something in them is open: an answer or a clock has come for them. */
+  woken: ReadonlySet<string> = new Set()
+  /** Its last owner didn't let go, so that its rows may still come in. */
+  tookOver = false
+  stopped: { readonly reason: unknown; readonly status: 'error' | 'cancelled' } | undefined
+  over = false
+  /** Settles when the run has ended and is recorded. */
+  readonly finished: Promise<void>
+  finish: () => void = () => {}
+  #reopened: OpenPause[] = []
+  #answered: OpenPause[] = []
+
+  constructor(
+    app: App,
+    { durability, user }: { readonly durability?: 'step' | 'exit'; readonly user?: string },
+  ) {
+    this.app = app
+    this.id = app.newId('run_')
+    this.durable = (durability ?? app.durability) === 'step'
+    this.user = user
+    this.finished = new Promise((resolve) => (this.finish = resolve))
+  }
+
+  /** Stops the run: signals abort, sleeps end, nothing more is tried or written. */
+  stop(reason: unknown, status: 'error' | 'cancelled' = 'cancelled'): void {
+    if (this.stopped || this.over) return
+    this.stopped = {
+      reason: reason ?? new Cancelled(`Cannot finish run "${this.id}": it was aborted`, {}),
+      status,
+    }
+    this.level?.step?.stop(this.stopped.reason)
+  }
+
+  /** Whether a task stays as it is: something in it is open, and nothing has come for it. */
+  waits(task: string): boolean {
+    return !this.woken.has(task) && this.claim.head.open.some(({ chain }) => chain.includes(task))
+  }
+
+  /** What is open in a task itself. */
+  openOf(task: string): OpenPause[] {
+    return this.claim.head.open.filter(({ chain }) => chain.at(-1) === task)
+  }
+
+  openAt(task: string, place: string): OpenPause | undefined {
+    return this.openOf(task).find((open) => open.place === place)
+  }
+
+  /** Remembers which pauses this run was given answers for. */
+  answered(open: readonly OpenPause[]): void {
+    this.#answered = [...open]
+  }
+
+  /** An answer that doesn't fit: its question is open again when the run has ended. */
+  reopen(execution: Execution, place: string): void {
+    const open = this.#answered.find(
+      (one) => one.place === place && one.chain.at(-1) === execution.task.id,
+    )
+    if (open) this.#reopened.push(open)
+  }
+
+  /** Stores an entry of the journal. */
+  async note(entry: Entry): Promise<void> {
+    await this.claim.commit({ puts: [this.claim.entry(entry)] })
+    this.journal.add(entry)
+  }
+
+  /** The row that says where a child graph stands. */
+  noteChild(level: Level): Put {
+    const entry = childEntry(level)
+    this.journal.add(entry)
+    return this.claim.entry(entry)
+  }
+
+  /** The step has closed: its journal is history. */
+  forget(): void {
+    this.journal = new Journal()
+    this.records = new Map()
+    this.claim.head.entries = []
+  }
+
+  /** Ends pauses without an answer: they leave the head and its indexes, and their records say how. */
+  dropOpen(
+    gone: readonly OpenPause[],
+    status: Settlement['status'],
+    puts: Put[],
+    deletes: Key[],
+  ): void {
+    if (gone.length === 0) return
+    const { claim } = this
+    const { head } = claim
+    for (const open of gone) {
+      puts.push({
+        key: `${pauseKey(claim.root, open.id)}.a`,
+        value: settlementText({ status, time: this.app.owner.clock.now() }),
+      })
+      deletes.push(...indexRows(claim, open))
+    }
+    head.open = head.open.filter((open) => !gone.includes(open))
+  }
+
+  /** Ends the run together with its last commit. */
+  end(
+    status: Status,
+    { puts = [], deletes = [] }: { puts?: Put[]; deletes?: Key[] },
+    error?: unknown,
+  ): Promise<void> {
+    const { claim } = this
+    const info = error === undefined ? undefined : errorInfo(error)
+    const row: RunEnd = {
+      status,
+      ...(info && { error: info }),
+      usage: {},
+      time: this.app.owner.clock.now(),
+    }
+    return claim.release((head) => {
+      head.status = status
+      head.strikes = 0
+      delete head.error
+      if (info) head.error = info
+      // `done` follows.
+      if (status === 'success') head.seq++
+      puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
+      return { puts, deletes }
+    })
+  }
+
+  /** Records why the run failed. What had finished by then is kept; a question whose answer didn't fit is open again. */
+  async fail(error: unknown): Promise<void> {
+    const { claim, level } = this
+    if (isHeddleError(error, 'lease_lost')) return
+    level?.step?.stop(error)
+    await level?.step?.saved()
+    await claim.settled()
+    const puts: Put[] = []
+    const deletes: Key[] = []
+    claim.recover()
+    const { head } = claim
+    for (const step of level ? stepsOf(level) : []) {
+      for (const execution of step.unsaved()) puts.push(claim.entry(execution.entry()))
+    }
+    for (const open of this.#reopened) {
+      head.open.push(open)
+      puts.push(
+        claim.entry({
+          kind: 'reopened',
+          task: open.chain.at(-1) as string,
+          place: open.place,
+          value: null,
+        }),
+      )
+      puts.push({
+        key: inboxKey(claim.at, open.n, open.id),
+        value: JSON.stringify([head.thread, head.born, open.id]),
+      })
+      deletes.push(`${pauseKey(claim.root, open.id)}.a`)
+    }
+    if (level) head.seq = level.seq
+    const status = this.#reopened.length > 0 ? 'interrupted' : (this.stopped?.status ?? 'error')
+    try {
+      await this.end(status, { puts, deletes }, error)
+    } catch (failure) {
+      this.app.logger.warn(
+        'A failed run could not be recorded; its thread is free when the lease ends',
+        { thread: head.thread, error: failure },
+      )
+    }
+  }
+}
+
+/** The index rows of an open pause. */
+export function indexRows({ at }: Pick<Claim, 'at'>, { id, kind, n, due }: OpenPause): Key[] {
+  return [
+    ...(kind === 'question' ? [inboxKey(at, n, id)] : []),
+    ...(due === undefined ? [] : [dueKey(at, due, id)]),
+  ]
+}
+
+/** The steps under way in a level and the child graphs inside. */
+export function stepsOf(level: Level): Execution['step'][] {
+  const { step } = level
+  if (!step) return []
+  return [step, ...step.executions.flatMap(({ children }) => [...children].flatMap(stepsOf))]
+}

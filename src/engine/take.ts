@@ -1,0 +1,112 @@
+import { encode, type Cell } from '../durable/codec.ts'
+import { SchemaError } from '../errors.ts'
+import type { Plan, PlanField } from '../graph/plan.ts'
+import type { Issue, SchemaResult } from '../schema.ts'
+
+/** An update that was accepted: a cell per field, or the list of cells that a list gets. */
+export type Update = [field: number, value: Cell | Cell[]][]
+
+/** Whose value is looked at, for errors. */
+export interface Origin {
+  readonly graph: string
+  readonly node?: string
+}
+
+/** Whether a value is to be awaited. */
+export const isPromise = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as { then?: unknown }).then === 'function'
+
+/** The value a schema made of another, or `SchemaError`. */
+export function checked(
+  result: SchemaResult<unknown>,
+  { graph, node }: Origin,
+  field: string,
+): unknown {
+  if (!result.issues) return result.value
+  throw refusal(result.issues, { graph, ...(node !== undefined && { node }), field })
+}
+
+/** What is wrong with a value, and where it came from. */
+export function refusal(
+  issues: readonly Issue[],
+  at: SchemaError['details'] extends infer D
+    ? Omit<D & object, 'issues'> & {
+        graph?: string
+        node?: string
+        field?: string
+        interruption?: string
+      }
+    : never,
+): SchemaError {
+  const where = [
+    at.node !== undefined && `of node "${at.node}"`,
+    at.graph !== undefined && `in graph "${at.graph}"`,
+  ]
+    .filter(Boolean)
+    .join(' ')
+  const [first] = issues
+  const path = (first?.path ?? [])
+    .map((key) => String(typeof key === 'object' ? key.key : key))
+    .join('.')
+  const what =
+    at.interruption === undefined ? `field "${at.field}"` : `the answer to "${at.interruption}"`
+  return new SchemaError(
+    `Cannot accept ${what}${where && ` ${where}`}: ${path && `at "${path}": `}${first?.message ?? 'it is not valid'}`,
+    { ...at, issues },
+  )
+}
+
+/** Validates an update and turns it into cells. A promise comes back only if a schema made one. */
+export function take(plan: Plan, update: unknown, from: Origin): Update | Promise<Update> {
+  if (update === undefined || update === null) return []
+  if (typeof update !== 'object' || Array.isArray(update)) {
+    throw refusal(
+      [
+        {
+          message: `Expected an object with fields to change, got ${Array.isArray(update) ? 'a list' : typeof update}`,
+        },
+      ],
+      { ...from, field: '' },
+    )
+  }
+  const taken: Update = []
+  let waits: Promise<unknown>[] | undefined
+  for (const name of Object.keys(update)) {
+    const i = plan.index.get(name)
+    if (i === undefined)
+      throw refusal(
+        [
+          {
+            message: `There is no such field; there are ${[...plan.index.keys()].map((field) => `"${field}"`).join(', ')}`,
+          },
+        ],
+        { ...from, field: name },
+      )
+    const field = plan.fields[i] as PlanField
+    const value = (update as Record<string, unknown>)[name]
+    const at = taken.length
+    if (field.kind === 'custom') {
+      taken.push([i, encode(value, from.node, name)])
+      continue
+    }
+    const result = field.validate(value)
+    if (isPromise(result)) {
+      taken.push([i, null])
+      const later = result.then(
+        (late) => void (taken[at] = [i, cellsOf(field, checked(late, from, name), from)]),
+      )
+      ;(waits ??= []).push(later)
+    } else taken.push([i, cellsOf(field, checked(result, from, name), from)])
+  }
+  return waits ? Promise.all(waits).then(() => taken) : taken
+}
+
+/** The cells of a validated value: of a list, one for each item. */
+export function cellsOf(field: PlanField, value: unknown, from: Origin): Cell | Cell[] {
+  if (field.kind !== 'list') return encode(value, from.node, field.name)
+  if (!Array.isArray(value))
+    throw refusal([{ message: 'Expected a list to append' }], { ...from, field: field.name })
+  return value.map((item, n) => encode(item, from.node, `${field.name}[${n}]`))
+}

@@ -1,0 +1,85 @@
+import { duePrefix, instantOf, part } from '../durable/keys.ts'
+import { isHeddleError } from '../errors.ts'
+import type { Key } from '../store/store.ts'
+import { execute } from './live.ts'
+import { find, owned } from './open.ts'
+import { Run, type App } from './run.ts'
+
+/** What a tick did. */
+export interface Ticked {
+  /** Threads whose waits were due. */
+  readonly woken: readonly string[]
+  /** Threads whose owner had died. */
+  readonly recovered: readonly string[]
+  /** When to come again. */
+  readonly next?: Date
+}
+
+/** Continues what is due, earliest first, and recovers threads whose owner died. Index rows are hints: the head decides. */
+export async function tick(
+  app: App,
+  {
+    now = app.owner.clock.now(),
+    limit = 100,
+  }: { readonly now?: number; readonly limit?: number } = {},
+): Promise<Ticked> {
+  const { store } = app.owner
+  const prefix = duePrefix({ graph: await part(app.plan.name) })
+  const woken: string[] = []
+  const recovered: string[] = []
+  const seen = new Set<string>()
+  let next: number | undefined
+  for (let after: Key | undefined; next === undefined;) {
+    const page = await store.list({ prefix, limit: 100, ...(after !== undefined && { after }) })
+    for (const { key, value } of page) {
+      const at = instantOf(key)
+      if (at > now || woken.length + recovered.length >= limit) {
+        next = at
+        break
+      }
+      const place = key.split('/')[3] as string
+      if (seen.has(place)) continue
+      seen.add(place)
+      const [tenant, thread] = JSON.parse(value) as [string, string]
+      const how = await proceed(app, tenant, thread, key, now)
+      if (how === 'woken') woken.push(thread)
+      if (how === 'recovered') recovered.push(thread)
+    }
+    if (page.length < 100) break
+    after = page.at(-1)?.key
+  }
+  return { woken, recovered, ...(next !== undefined && { next: new Date(next) }) }
+}
+
+/** Continues one thread, if there is a reason. A row that says nothing any more is removed. */
+async function proceed(
+  app: App,
+  tenant: string,
+  thread: string,
+  key: Key,
+  now: number,
+): Promise<'woken' | 'recovered' | undefined> {
+  const { head } = await find(app, thread, tenant).catch(() => ({ head: undefined }))
+  const dead = head !== undefined && head.owner !== '' && !owned(head, now)
+  const due =
+    head?.owner === '' && head.open.some((open) => open.due !== undefined && open.due <= now)
+  if (!dead && !due) {
+    const row = key.split('/').at(-1)
+    const valid =
+      head &&
+      (row === 'lease'
+        ? head.owner !== '' && instantOf(key) === head.until
+        : head.open.some(({ id }) => id === row))
+    if (!valid) await app.owner.store.commit({ deletes: [key] })
+    return undefined
+  }
+  try {
+    await execute(new Run(app, {}), { thread, tenant, wake: true })
+  } catch (error) {
+    // A failure of the run is in its record; a claim that somebody else won is theirs.
+    if (isHeddleError(error, 'thread_busy') || isHeddleError(error, 'nothing_to_resume'))
+      return undefined
+    app.logger.warn('A thread could not go on by the clock', { thread, error })
+  }
+  return dead ? 'recovered' : 'woken'
+}

@@ -1,0 +1,50 @@
+// What a graph is
+export { each, goto, graph } from './graph/graph.ts'
+export type {
+  Each,
+  Edge,
+  Goto,
+  Graph,
+  GraphSpec,
+  Node,
+  NodeFn,
+  NodeSpec,
+  Retry,
+  Target,
+} from './graph/graph.ts'
+export { subgraph } from './graph/subgraph.ts'
+export { toJson, toMermaid } from './graph/picture.ts'
+export type { GraphJson } from './graph/picture.ts'
+export { append, merge, reduced, sum } from './graph/state.ts'
+export type { Field, Fields, InputFor, Reduced, StateOf, UpdateOf } from './graph/state.ts'
+export { field } from './schema.ts'
+export type { Issue, Json, JsonSchema, Schema, Storable } from './schema.ts'
+export { question } from './graph/question.ts'
+export type { Question } from './graph/question.ts'
+
+// How it runs
+export { compile } from './engine/app.ts'
+export type { CompiledGraph, CompileOptions, Runner, RunnerOf } from './engine/app.ts'
+export type { AskOptions, Context, PauseOptions, RunContext } from './graph/context.ts'
+export type { StreamEvent } from './engine/event.ts'
+export type { LiveRun } from './engine/live.ts'
+export type { Durability, Outcome, RunRequest } from './engine/request.ts'
+export type { Ticked } from './engine/tick.ts'
+export type {
+  ErrorInfo,
+  Interruption,
+  Metadata,
+  Run,
+  Snapshot,
+  Status,
+  Thread,
+  Timer,
+} from './durable/records.ts'
+export type { TokenUsage } from './usage.ts'
+export * from './errors.ts'
+
+// Where it is kept
+export { memory } from './store/memory.ts'
+export type { Batch, Caps, Check, Entry, Key, Put, Range, Revision, Store } from './store/store.ts'
+export type { Clock } from './lib/clock.ts'
+export type { Logger } from './lib/logger.ts'
