@@ -11,13 +11,13 @@ class List extends Array<number> {}
 
 const refused: readonly (readonly [value: unknown, path: string, type: string])[] = [
   [{ a: { b: [1, { fn() {} }] } }, 'a.b[1].fn', 'function'],
-  [class {}, '', 'function'],
+  [Point, '', 'function'],
   [Symbol('secret'), '', 'symbol'],
   [{ [Symbol('secret')]: 1 }, '', 'symbol key'],
   [[{ a: { [Symbol.iterator]: undefined } }], '[0].a', 'symbol key'],
   [Object.assign(new Error('a'), { [Symbol('b')]: 1 }), '', 'symbol key'],
   [{ p: new Point() }, 'p', 'Point'],
-  [new (class {})(), '', 'object'],
+  [new (class { x = 1 })(), '', 'object'],
   [Object.create({ inherited: 1 }), '', 'Object'],
   [Object.create(Object.create(null)), '', 'object'],
   [new Dates(), '', 'Dates'],
