@@ -1,0 +1,171 @@
+import { StorageClosed, StoreUnsafe } from '../src/errors.ts'
+import type { Entry, Key, Put, Range, Store } from '../src/store/store.ts'
+import {
+  entryOf,
+  type KV,
+  type Listed,
+  newRevision,
+  PAGE,
+  pages,
+  read,
+  readListed,
+  remove,
+  REVISION,
+  sixAtOnce,
+  utf8Bytes,
+  writeRow,
+} from './cloudflare-kv/rows.ts'
+import { type Heads, MARK, versions } from './cloudflare-kv/versions.ts'
+
+export type { KV } from './cloudflare-kv/rows.ts'
+
+/** Where rows lie, and who makes sure that a thread has one writer. */
+export type CloudflareKvOptions = {
+  /** Goes before every key; at most 239 bytes. @default 'heddle/' */
+  readonly prefix?: string
+} & (
+  | { readonly lease: Store; readonly singleWriter?: never }
+  | { readonly singleWriter: true; readonly lease?: never }
+  | { readonly lease?: never; readonly singleWriter?: never }
+)
+
+const NAME = 'cloudflare-kv'
+/** KV takes names of 512 bytes; a key has up to 256, and a head's version adds its revision. */
+const MAX_PREFIX_BYTES = 512 - 256 - MARK.length - REVISION
+const MAX_VALUE_BYTES = 20 * 1024 * 1024
+/** How many places in lists are remembered: KV has no "start after". */
+const CURSORS = 64
+
+/**
+ * Keeps threads in Workers KV. Reads may lag writes by a minute or more and nothing is atomic, so a thread is
+ * only resumed with one of: `lease`, a strong store that keeps heads and leases; `singleWriter`, your word that
+ * no two places ever run one thread. Without either, resuming rejects with `store_unsafe`.
+ *
+ * @param kv The binding
+ * @param options One of `lease` (not closed with this store) and `singleWriter`
+ * @throws {RangeError} The prefix is too long
+ */
+export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
+  const { prefix = 'heddle/', lease, singleWriter = false } = options
+  if (utf8Bytes(prefix) > MAX_PREFIX_BYTES) {
+    throw new RangeError(`Cannot use prefix "${prefix}": at most ${MAX_PREFIX_BYTES} bytes fit`)
+  }
+  const heads = lease ? strong(lease) : versions(kv, prefix)
+  const cursors = new Map<string, string>()
+  const nameOf = (key: Key): string => prefix + key
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new StorageClosed(`Cannot use store "${NAME}": it is closed`, { store: NAME })
+  }
+
+  async function rowsUnder({ prefix: under, after = under, limit }: Range): Promise<Entry[]> {
+    const [root, start] = [nameOf(under), nameOf(after)]
+    const place = (name: string): string => root + MARK + name
+    const cursor = cursors.get(place(start))
+    // What lies before `start` has to be paged through, in pages as long as they get.
+    const size = cursor || start <= root ? Math.min(limit, PAGE) : PAGE
+    const found: Listed[] = []
+    if (!(limit > 0)) return []
+    for await (const { keys, next } of pages(kv, root, size, cursor)) {
+      found.push(...keys.filter(({ name }) => name > start))
+      if (found.length < limit) continue
+      if (next) cursors.set(place(found.at(-1)!.name), next)
+      if (cursors.size > CURSORS) cursors.delete(cursors.keys().next().value!)
+      break
+    }
+    const rows = found.slice(0, limit)
+    const texts = await readListed(kv, rows)
+    return rows.flatMap(({ name }) => entryOf(name.slice(prefix.length), texts.get(name)) ?? [])
+  }
+
+  return {
+    name: NAME,
+    caps: {
+      atomic: false,
+      consistency: 'eventual',
+      maxValueBytes: MAX_VALUE_BYTES,
+      maxBatchRows: 900,
+      maxBatchBytes: 64 * 1024 * 1024,
+    },
+    async get(keys) {
+      assertOpen()
+      const [changing, fixed] = split(keys, (key) => key)
+      const [entries, texts] = await Promise.all([heads.get(changing), read(kv, fixed.map(nameOf))])
+      const found = new Map(entries.map((entry) => [entry?.key, entry]))
+      return keys.map((key) => found.get(key) ?? entryOf(key, texts.get(nameOf(key))))
+    },
+    async list(range) {
+      assertOpen()
+      return isHead(range.prefix) ? heads.list(range) : rowsUnder(range)
+    },
+    async commit({ checks = [], puts = [], deletes = [], ...rest }) {
+      assertOpen()
+      if (checks.length > 0 && !lease && !singleWriter) {
+        const needs = 'lease or singleWriter'
+        const message = `Cannot check rows of store "${NAME}": it is given neither ${needs}`
+        throw new StoreUnsafe(message, { store: NAME, needs })
+      }
+      const odd = checks.find(({ key }) => !isHead(key))
+      if (odd) throw new RangeError(`Cannot check row "${odd.key}": only heads, "h/…", change`)
+      refuseLong(puts)
+
+      const [newHeads, newRows] = split(puts, ({ key }) => key)
+      const [oldHeads, oldRows] = split(deletes, (key) => key)
+      const write = await heads.prepare({ ...rest, checks, puts: newHeads, deletes: oldHeads })
+      if (!write) return undefined
+      // Nothing leads to a row until its head is written; if it isn't, the row is garbage.
+      const made = newRevision(Date.now())
+      await sixAtOnce(newRows, (put) => writeRow(kv, nameOf(put.key), made, put))
+      const revision = await write()
+      if (revision) await remove(kv, oldRows.map(nameOf))
+      return revision
+    },
+    async clear(under) {
+      assertOpen()
+      if (isHead(under)) return heads.clear(under)
+      for await (const { keys } of pages(kv, nameOf(under))) {
+        await remove(
+          kv,
+          keys.map(({ name }) => name),
+        )
+      }
+    },
+    async close() {
+      closed = true
+    },
+  }
+}
+
+/** Heads in a store with exact checks: its commit decides. */
+function strong(lease: Store): Heads {
+  return {
+    get: async (keys) => (keys.length > 0 ? lease.get(keys) : []),
+    list: (range) => lease.list(range),
+    clear: (under) => lease.clear(under),
+    async prepare(changes) {
+      const { checks, puts, deletes } = changes
+      const none = checks.length + puts.length + deletes.length === 0
+      return async () => (none ? newRevision(Date.now()) : lease.commit(changes))
+    },
+  }
+}
+
+function isHead(key: Key): boolean {
+  return key.startsWith('h/')
+}
+
+/** What is about heads, and what is about rows that never change. */
+function split<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => Key,
+): readonly [Item[], Item[]] {
+  const about = (item: Item): boolean => isHead(keyOf(item))
+  return [items.filter(about), items.filter((item) => !about(item))]
+}
+
+function refuseLong(puts: readonly Put[]): void {
+  const long = puts.find(({ value }) => utf8Bytes(value) > MAX_VALUE_BYTES)
+  if (!long) return
+  throw new RangeError(`Cannot write row "${long.key}": at most ${MAX_VALUE_BYTES} bytes fit`)
+}
