@@ -100,14 +100,18 @@ function fromError(error: Error): Standin {
 }
 
 function toError(type: ErrorType, fields: Part): Error {
-  const { name, message } = fields
-  const error = type === 'AggregateError' ? new AggregateError([]) : new globalThis[type]()
+  const error = make<Error>(type, [])
   // Where it was thrown is forgotten; where it was decoded would mislead.
-  for (const [key, value] of Object.entries({ ...fields, stack: `${name}: ${message}` })) {
-    const enumerable = !/^(name|message|stack|cause)$/.test(key) && !(key === 'errors' && type === 'AggregateError')
+  for (const [key, value] of Object.entries({ ...fields, stack: `${fields['name']}: ${fields['message']}` })) {
+    const enumerable = !/^(name|message|stack|cause)$/.test(key) && (key !== 'errors' || type !== 'AggregateError')
     Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })
   }
   return error
+}
+
+// By name, since a runtime may lack a class (Float16Array). An error takes `[]` for an empty message or for no errors.
+function make<Made>(type: BytesType | ErrorType, argument: unknown): Made {
+  return new (globalThis as unknown as Record<string, new (argument: unknown) => Made>)[type]!(argument)
 }
 
 // In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet.
@@ -124,6 +128,5 @@ function toBytes(type: BytesType, text: string): unknown {
   const units = atob(text)
   const bytes = new Uint8Array(units.length)
   for (let at = 0; at < units.length; at++) bytes[at] = units.charCodeAt(at)
-  if (type === 'ArrayBuffer') return bytes.buffer
-  return new (globalThis as unknown as Record<BytesType, new (buffer: ArrayBuffer) => unknown>)[type](bytes.buffer)
+  return type === 'ArrayBuffer' ? bytes.buffer : make(type, bytes.buffer)
 }

@@ -219,8 +219,9 @@ function untag({ tree, tags }: Tagged): unknown {
 }
 
 function member(part: unknown, key: string | number): unknown {
-  const isKey = isPart(part) && Object.hasOwn(part, key) && (Array.isArray(part) ? Number.isInteger(key) : typeof key === 'string' && isRecord(part))
-  if (!isKey) throw new TypeError('it has a tag that points nowhere')
+  const isKey = Array.isArray(part) ? Number.isInteger(key) : typeof key === 'string'
+  const isIn = isPart(part) && (Array.isArray(part) || isRecord(part)) && Object.hasOwn(part, key)
+  if (!isKey || !isIn) throw new TypeError('it has a tag that points nowhere')
   return part[key]
 }
 
