@@ -74,7 +74,7 @@ const parcel = (world: World) => {
         item: z.string(),
         run: async (_, ctx) => {
           const box = await ctx.once('box', () => `box ${count(`box for ${ctx.item}`)}`)
-          return { log: [`${ctx.item} in ${box}`], total: 1 }
+          return { log: [`${ctx.item} in ${box}`], total: 2 }
         },
       },
       approve: subgraph(approval, {
@@ -82,7 +82,7 @@ const parcel = (world: World) => {
         output: ({ steps }) => ({ log: steps }),
       }),
       schedule: {
-        after: ['approve', 'weigh'],
+        after: ['approve', 'pack', 'weigh'],
         run: async (_, ctx) => {
           const van = await ctx.wait(new Date(ctx.now() + 3_600_000), { van: 7 })
           return { log: [`van ${JSON.stringify(van)}`] }
@@ -97,9 +97,9 @@ const parcel = (world: World) => {
     },
     edges: {
       start: 'receive',
-      receive: ({ items }) => ['price', each('pack', items)],
-      price: ['approve', 'weigh'],
-      pack: 'end',
+      receive: 'price',
+      price: ({ items }) => ['approve', each('pack', items), 'weigh'],
+      pack: 'schedule',
       approve: 'schedule',
       weigh: 'schedule',
       schedule: 'print',
