@@ -100,9 +100,13 @@ export async function open(run: Run, request: Opening): Promise<() => void> {
     begin = await turn(run, level, request, found.head !== undefined, puts, deletes)
   else if (!found.head) throw nothing(thread, 'it does not exist')
   else await goOn(run, level, request, puts, deletes)
-  if (request.metadata) head.metadata = { ...head.metadata, ...request.metadata }
-  if (encode(head.metadata, undefined, 'metadata') instanceof Tagged)
-    throw new TypeError(`Cannot run thread "${thread}": its metadata holds what JSON can't`)
+  if (request.metadata) {
+    // A copy: what the caller does to the object later reaches nothing.
+    const metadata = encode(request.metadata, undefined, 'metadata')
+    if (metadata instanceof Tagged)
+      throw new TypeError(`Cannot run thread "${thread}": its metadata holds what JSON can't`)
+    head.metadata = { ...head.metadata, ...(metadata as Head['metadata']) }
+  }
   start(run, request, before, found.head !== undefined, puts)
   head.seq = level.seq
   if (!(await claim.take({ puts, deletes }))) throw await late(run, request)

@@ -92,7 +92,7 @@ export function checkRequest(request: RunRequest): void {
   if (signal !== undefined && typeof signal.addEventListener !== 'function')
     wrong('signal is not an AbortSignal')
   if (user !== undefined && typeof user !== 'string') wrong('user is not a string')
-  if (metadata !== undefined && (typeof metadata !== 'object' || metadata === null))
+  if (metadata !== undefined && (Object(metadata) !== metadata || Array.isArray(metadata)))
     wrong('metadata is not an object')
   if (durability !== undefined && durability !== 'step' && durability !== 'exit')
     wrong(`durability is ${String(durability)}, neither "step" nor "exit"`)
