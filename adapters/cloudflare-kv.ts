@@ -9,13 +9,14 @@ import {
   pages,
   read,
   readListed,
+  remember,
   remove,
   REVISION,
   sixAtOnce,
   utf8Bytes,
   writeRow,
 } from './cloudflare-kv/rows.ts'
-import { type Heads, MARK, versions } from './cloudflare-kv/versions.ts'
+import { MARK, versions } from './cloudflare-kv/versions.ts'
 
 export type { KV } from './cloudflare-kv/rows.ts'
 
@@ -50,7 +51,8 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
   if (utf8Bytes(prefix) > MAX_PREFIX_BYTES) {
     throw new RangeError(`Cannot use prefix "${prefix}": at most ${MAX_PREFIX_BYTES} bytes fit`)
   }
-  const heads = lease ? strong(lease) : versions(kv, prefix)
+  const own = versions(kv, prefix)
+  const heads = lease ?? own
   const cursors = new Map<string, string>()
   const nameOf = (key: Key): string => prefix + key
   let closed = false
@@ -70,8 +72,7 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
     for await (const { keys, next } of pages(kv, root, size, cursor)) {
       found.push(...keys.filter(({ name }) => name > start))
       if (found.length < limit) continue
-      if (next) cursors.set(place(found.at(-1)!.name), next)
-      if (cursors.size > CURSORS) cursors.delete(cursors.keys().next().value!)
+      if (next) remember(cursors, CURSORS, place(found.at(-1)!.name), next)
       break
     }
     const rows = found.slice(0, limit)
@@ -91,7 +92,10 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
     async get(keys) {
       assertOpen()
       const [changing, fixed] = split(keys, (key) => key)
-      const [entries, texts] = await Promise.all([heads.get(changing), read(kv, fixed.map(nameOf))])
+      const [entries, texts] = await Promise.all([
+        changing.length > 0 ? heads.get(changing) : [],
+        read(kv, fixed.map(nameOf)),
+      ])
       const found = new Map(entries.map((entry) => [entry?.key, entry]))
       return keys.map((key) => found.get(key) ?? entryOf(key, texts.get(nameOf(key))))
     },
@@ -103,7 +107,7 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
       assertOpen()
       if (checks.length > 0 && !lease && !singleWriter) {
         const needs = 'lease or singleWriter'
-        const message = `Cannot check rows of store "${NAME}": it is given neither ${needs}`
+        const message = `Cannot check rows of store "${NAME}": it has no ${needs}`
         throw new StoreUnsafe(message, { store: NAME, needs })
       }
       const odd = checks.find(({ key }) => !isHead(key))
@@ -112,12 +116,14 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
 
       const [newHeads, newRows] = split(puts, ({ key }) => key)
       const [oldHeads, oldRows] = split(deletes, (key) => key)
-      const write = await heads.prepare({ ...rest, checks, puts: newHeads, deletes: oldHeads })
+      const changes = { ...rest, checks, puts: newHeads, deletes: oldHeads }
+      const write = lease ? () => lease.commit(changes) : await own.prepare(changes)
       if (!write) return undefined
       // Nothing leads to a row until its head is written; if it isn't, the row is garbage.
       const made = newRevision(Date.now())
       await sixAtOnce(newRows, (put) => writeRow(kv, nameOf(put.key), made, put))
-      const revision = await write()
+      const touched = checks.length + newHeads.length + oldHeads.length > 0
+      const revision = touched ? await write() : made
       if (revision) await remove(kv, oldRows.map(nameOf))
       return revision
     },
@@ -125,28 +131,12 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
       assertOpen()
       if (isHead(under)) return heads.clear(under)
       for await (const { keys } of pages(kv, nameOf(under))) {
-        await remove(
-          kv,
-          keys.map(({ name }) => name),
-        )
+        const names = keys.map(({ name }) => name)
+        await remove(kv, names)
       }
     },
     async close() {
       closed = true
-    },
-  }
-}
-
-/** Heads in a store with exact checks: its commit decides. */
-function strong(lease: Store): Heads {
-  return {
-    get: async (keys) => (keys.length > 0 ? lease.get(keys) : []),
-    list: (range) => lease.list(range),
-    clear: (under) => lease.clear(under),
-    async prepare(changes) {
-      const { checks, puts, deletes } = changes
-      const none = checks.length + puts.length + deletes.length === 0
-      return async () => (none ? newRevision(Date.now()) : lease.commit(changes))
     },
   }
 }

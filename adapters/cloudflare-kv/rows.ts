@@ -20,21 +20,22 @@ export interface KV {
   >
 }
 
-/** A name that KV listed. Its metadata is the row's text, or the revision alone where that is too long. */
+/** A name that KV listed. Its metadata is the row's text, unless that is too long. */
 export interface Listed {
   readonly name: string
   readonly metadata?: unknown
 }
 
-/** How long a revision is: time, inverted so that the newest sorts first, and chance. A row's text is its revision, then its value. */
+/** How long a revision is. A row's text is its revision, then its value. */
 export const REVISION = 16
+/** Of which this much is time, inverted: what is newer sorts first. The rest is chance. */
 const TIME = 10
 const LATEST = 36 ** TIME - 1
-const MAX_METADATA_BYTES = 1024
-const CONNECTIONS = 6
-const BULK = 100
 /** The most that KV lists at once. */
 export const PAGE = 1000
+const BULK = 100
+const CONNECTIONS = 6
+const MAX_METADATA_BYTES = 1024
 
 /** What KV lists under a prefix, page by page, and the cursor of the next. A page may be empty. */
 export async function* pages(
@@ -50,84 +51,96 @@ export async function* pages(
   }
 }
 
-/** The texts of rows by name; absent ones are left out. */
-export async function read(kv: KV, names: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  const keep = (name: string, text: string | null): unknown =>
-    text !== null && found.set(name, text)
-  await inParts(names, BULK, async (part) => {
+/** The texts of rows by name; absent ones are left out or `null`. */
+export async function read(kv: KV, names: readonly string[]): Promise<Map<string, string | null>> {
+  const one = async (name: string) => [name, await kv.get(name)] as const
+  const parts = await inParts(names, BULK, async (part) => {
     try {
-      for (const [name, text] of await kv.get(part)) keep(name, text)
+      return [...(await kv.get(part))]
     } catch {
       // Perhaps they are more than KV gives at once. If not, it says so again.
-      await sixAtOnce(part, async (name) => keep(name, await kv.get(name)))
+      return sixAtOnce(part, one)
     }
   })
-  return found
+  return new Map(parts)
 }
 
 /** The texts of listed rows: short ones came with the list, the others are read. */
-export async function readListed(kv: KV, listed: readonly Listed[]): Promise<Map<string, string>> {
-  const isShort = ({ metadata }: Listed): boolean => String(metadata).length > REVISION
-  const long = listed.filter((row) => !isShort(row)).map(({ name }) => name)
+export async function readListed(
+  kv: KV,
+  listed: readonly Listed[],
+): Promise<Map<string, string | null>> {
+  const long = listed.filter(({ metadata }) => !metadata).map(({ name }) => name)
   const found = await read(kv, long)
-  for (const row of listed) if (isShort(row)) found.set(row.name, row.metadata as string)
+  for (const { name, metadata } of listed) if (metadata) found.set(name, metadata as string)
   return found
 }
 
 /** Writes a row. Its text is its metadata too where it fits, so that lists need no reads. */
 export function writeRow(kv: KV, name: string, revision: Revision, put: Put): Promise<void> {
   const text = revision + put.value
-  const metadata = utf8Bytes(JSON.stringify(text)) > MAX_METADATA_BYTES ? revision : text
-  const ttl = put.expires && {
-    expirationTtl: Math.max(60, ((put.expires - Date.now()) / 1000) | 0),
-  }
+  const metadata = utf8Bytes(JSON.stringify(text)) > MAX_METADATA_BYTES ? null : text
+  const seconds = Math.floor((put.expires! - Date.now()) / 1000)
+  const ttl = Number.isFinite(seconds) && { expirationTtl: Math.max(60, seconds) }
   return patiently(() => kv.put(name, text, { metadata, ...ttl }))
 }
 
 /** Deletes rows; those that aren't there don't matter. */
-export function remove(kv: KV, names: readonly string[]): Promise<void> {
-  return sixAtOnce(names, (name) => patiently(() => kv.delete(name)))
+export async function remove(kv: KV, names: readonly string[]): Promise<void> {
+  await sixAtOnce(names, (name) => patiently(() => kv.delete(name)))
 }
 
 /** A row as it was written; `undefined` if it wasn't. */
-export function entryOf(key: Key, text: string | undefined): Entry | undefined {
-  if (text === undefined) return undefined
+export function entryOf(key: Key, text: string | null | undefined): Entry | undefined {
+  if (text == null) return undefined
   return { key, value: text.slice(REVISION), revision: text.slice(0, REVISION) }
 }
 
 /** A revision of this time: it sorts before all of earlier times. */
 export function newRevision(time: number): Revision {
-  const chance = Math.random()
-    .toString(36)
-    .slice(2, 2 + REVISION - TIME)
-  return (LATEST - time).toString(36).padStart(TIME, '0') + chance.padEnd(REVISION - TIME, '0')
+  return (LATEST - time).toString(36) + crypto.randomUUID().slice(0, REVISION - TIME)
 }
 
 /** When a revision was made. */
-export function timeOf(revision = ''): number {
-  return LATEST - Number.parseInt(revision.slice(0, TIME), 36) || 0
+export function timeOf(revision: Revision): number {
+  return LATEST - parseInt(revision.slice(0, TIME), 36)
 }
 
 /** Does what is to be done with each item, on as many connections as a Worker may have. */
-export function sixAtOnce<Item>(
+export function sixAtOnce<Item, Result>(
   items: readonly Item[],
-  work: (item: Item) => Promise<unknown>,
-): Promise<void> {
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   return inParts(items, CONNECTIONS, (part) => Promise.all(part.map(work)))
 }
 
-async function inParts<Item>(
-  items: readonly Item[],
-  size: number,
-  work: (part: Item[]) => Promise<unknown>,
-): Promise<void> {
-  for (let at = 0; at < items.length; at += size) await work(items.slice(at, at + size))
+/** Remembers something, and forgets what it remembers longest if that makes too many. */
+export function remember<Item>(
+  items: Map<string, Item>,
+  most: number,
+  name: string,
+  item: Item | undefined,
+): void {
+  items.delete(name)
+  if (item !== undefined) items.set(name, item)
+  if (items.size > most) items.delete(items.keys().next().value!)
 }
 
 /** How long a text is when stored. */
 export function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length
+}
+
+async function inParts<Item, Result>(
+  items: readonly Item[],
+  size: number,
+  work: (part: Item[]) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (let at = 0; at < items.length; at += size) {
+    results.push(...(await work(items.slice(at, at + size))))
+  }
+  return results
 }
 
 /** KV takes one write a second for a key: one that came too soon is tried again, three times. */

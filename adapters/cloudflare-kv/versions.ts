@@ -6,14 +6,14 @@ import {
   newRevision,
   pages,
   readListed,
+  remember,
   remove,
-  REVISION,
   sixAtOnce,
   timeOf,
   writeRow,
 } from './rows.ts'
 
-/** Where heads are kept, the only rows that change. */
+/** Heads in KV, the only rows that change. */
 export interface Heads extends Pick<Store, 'get' | 'list' | 'clear'> {
   /** Looks at the checks; what comes back writes. `undefined`, now or then: a check failed. */
   prepare(changes: Changes): Promise<(() => Promise<Revision | undefined>) | undefined>
@@ -29,7 +29,7 @@ export interface Changes extends Batch {
 /** The newest version of a head. No text: it was deleted at that revision. */
 interface Head {
   readonly revision: Revision
-  readonly text?: string | undefined
+  readonly text?: string
   /** Versions that may still be there, itself included, newest first. */
   readonly versions: readonly Revision[]
 }
@@ -64,11 +64,7 @@ export function versions(kv: KV, prefix: string): Heads {
   memories.set(kv, own)
   const nameOf = (key: Key): string => prefix + key + MARK
 
-  function note(name: string, head: Head | undefined): void {
-    own.delete(name)
-    if (head) own.set(name, head)
-    if (own.size > REMEMBERED) own.delete(own.keys().next().value!)
-  }
+  const note = (name: string, head: Head | undefined): void => remember(own, REMEMBERED, name, head)
 
   /** The newer of a version that was listed and one of our own. */
   function newer(name: string, listed: Head | undefined): Head | undefined {
@@ -87,35 +83,29 @@ export function versions(kv: KV, prefix: string): Heads {
     if (!head || head === own.get(name)) return { head, listed }
     const text = (await readListed(kv, rows.slice(0, 1))).get(name + revision)
     // Not absent: nobody may take a head that moves for one that isn't there.
-    if (text === undefined) throw new Error(`Cannot read "${key}": it moved out of sight`)
+    if (text == null) throw new Error(`Cannot read "${key}": it moved out of sight`)
     return { head: { ...head, text }, listed }
   }
 
-  async function get(keys: readonly Key[]): Promise<readonly (Entry | undefined)[]> {
-    const found = new Map<Key, Entry | undefined>()
-    await sixAtOnce(keys, async (key) => found.set(key, entryOf(key, (await look(key)).head?.text)))
-    return keys.map((key) => found.get(key))
-  }
+  const get = (keys: readonly Key[]): Promise<(Entry | undefined)[]> =>
+    sixAtOnce(keys, async (key) => entryOf(key, (await look(key)).head?.text))
 
-  /** Keys of heads under a prefix, in order, our own that aren't listed yet included. */
+  /** Keys of heads under a prefix, in order. Like any list it may lag. */
   async function keysUnder(under: Key): Promise<readonly Key[]> {
-    const names = [...own.keys()].filter((name) => name.startsWith(prefix + under))
+    const found = new Set<Key>()
     for await (const { keys } of pages(kv, prefix + under)) {
-      names.push(...keys.map(({ name }) => name.slice(0, -REVISION)))
+      for (const { name } of keys) found.add(name.slice(prefix.length).split(MARK)[0]!)
     }
-    return [...new Set(names)].map((name) => name.slice(prefix.length, -1)).toSorted()
+    return [...found]
   }
 
   const heads: Heads = {
     get,
     async list({ prefix: under, after = '', limit }) {
-      const found: Entry[] = []
-      for (const key of await keysUnder(under)) {
-        if (found.length >= limit) break
-        const [entry] = key > after ? await get([key]) : []
-        if (entry) found.push(entry)
-      }
-      return found
+      const keys = (await keysUnder(under)).filter((key) => key > after)
+      // All of them: those that were deleted don't count. The core lists no heads.
+      const found = await get(keys)
+      return found.flatMap((entry) => entry ?? []).slice(0, limit)
     },
     async clear(under) {
       const deletes = await keysUnder(under)
@@ -123,23 +113,24 @@ export function versions(kv: KV, prefix: string): Heads {
       await write?.()
     },
     async prepare({ checks, puts, deletes }) {
-      const seen = new Map<Key, Seen>()
       const touched = [...[...checks, ...puts].map(({ key }) => key), ...deletes]
-      await sixAtOnce([...new Set(touched)], async (key) => seen.set(key, await look(key)))
+      const seen = new Map(
+        await sixAtOnce([...new Set(touched)], async (key) => [key, await look(key)] as const),
+      )
       const head = (key: Key): Head | undefined => seen.get(key)!.head
-      const differs = ({ key, revision }: Check): boolean =>
-        entryOf(key, head(key)?.text)?.revision !== revision
-      if (checks.some(differs)) return undefined
+      const failed = (): boolean =>
+        checks.some(({ key, revision }) => {
+          const newest = newer(nameOf(key), head(key))
+          return entryOf(key, newest?.text)?.revision !== revision
+        })
+      if (failed()) return undefined
 
       return async () => {
         // Writers of one isolate settle it here, without a pause. Between places nothing can.
-        const moved = ({ key }: Check): boolean =>
-          newer(nameOf(key), head(key))?.revision !== head(key)?.revision
-        if (checks.some(moved)) return undefined
+        if (failed()) return undefined
         const now = Date.now()
-        const revision = newRevision(
-          Math.max(now, ...touched.map((key) => timeOf(head(key)?.revision) + 1)),
-        )
+        const past = touched.flatMap((key) => head(key)?.revision ?? [])
+        const revision = newRevision(Math.max(now, ...past.map((old) => timeOf(old) + 1)))
         const work: (() => Promise<unknown>)[] = []
         for (const put of puts) {
           const name = nameOf(put.key)
@@ -148,14 +139,11 @@ export function versions(kv: KV, prefix: string): Heads {
           const kept = old.filter((version, n) => !n || timeOf(version) > now - SETTLED_MS)
           const next = { revision, text: revision + put.value, versions: [revision, ...kept] }
           note(name, next)
-          work.push(async () => {
-            try {
-              await writeRow(kv, name + revision, revision, put)
-            } catch (error) {
-              if (own.get(name) === next) note(name, before)
-              throw error
-            }
-          })
+          const undo = (error: unknown): never => {
+            if (own.get(name) === next) note(name, before)
+            throw error
+          }
+          work.push(() => writeRow(kv, name + revision, revision, put).catch(undo))
           for (const version of old) {
             // One that stays is garbage, no more.
             if (!kept.includes(version)) work.push(() => kv.delete(name + version).catch(() => {}))
@@ -163,14 +151,10 @@ export function versions(kv: KV, prefix: string): Heads {
         }
         for (const key of deletes) {
           const name = nameOf(key)
-          const gone = new Set([...(head(key)?.versions ?? []), ...seen.get(key)!.listed])
+          const old = new Set([...(head(key)?.versions ?? []), ...seen.get(key)!.listed])
+          const names = [...old].map((version) => name + version)
           note(name, { revision, versions: [] })
-          work.push(() =>
-            remove(
-              kv,
-              [...gone].map((version) => name + version),
-            ),
-          )
+          work.push(() => remove(kv, names))
         }
         await sixAtOnce(work, (one) => one())
         return revision

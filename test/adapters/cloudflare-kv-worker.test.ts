@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 
 test('a Worker without compatibility flags stores in KV, and its next request reads it', async () => {
   const worker = new Miniflare({
-    modules: true,
-    script: await bundle(WORKER),
+    modules: [{ type: 'ESModule', path: 'worker.mjs', contents: await bundle(WORKER) }],
     compatibilityDate: '2026-04-01',
     compatibilityFlags: [],
     kvNamespaces: ['KV'],

@@ -95,6 +95,34 @@ test('a step of one head and two rows is one list and three puts, then one delet
   ])
 })
 
+test('steps faster than one a second leave the versions of their head to a later step', async () => {
+  const world = eventualKv({ seesOwn: 1 })
+  const store = cloudflareKv(world.at('FRA'), { singleWriter: true })
+  let revision: string | undefined
+  const move = async (): Promise<void> => {
+    revision = await store.commit({ checks: [{ key: 'h/t', revision }], puts: [put('h/t')] })
+  }
+  for (let n = 0; n < 5; n++) await move()
+  expect(world.ops.delete).toBe(0)
+  await pass(2000)
+  await move()
+  // All but the newest and the one before it.
+  expect(world.ops).toMatchObject({ put: 6, delete: 4, refused: 0 })
+  expect((await world.at('FRA').list({ prefix: 'heddle/h/' })).keys).toHaveLength(2)
+})
+
+test('heads are listed in the order of their keys, whatever characters follow', async () => {
+  const keys = ['h/a', 'h/a b', 'h/a!', 'h/a-b', 'h/a.b', 'h/a/b', 'h/a0', 'h/aa', 'h/a~']
+  const store = cloudflareKv(place({ seesOwn: 1 }), { singleWriter: true })
+  await store.commit({ puts: keys.toReversed().map((key) => put(key, key)) })
+  expect(await valuesOf(store.list({ prefix: 'h/', limit: 99 }))).toEqual(keys)
+  expect(await valuesOf(store.list({ prefix: 'h/', after: 'h/a-b', limit: 2 }))).toEqual([
+    'h/a.b',
+    'h/a/b',
+  ])
+  expect(await valuesOf(store.list({ prefix: 'h/a/', limit: 99 }))).toEqual(['h/a/b'])
+})
+
 test('with a lease store a step is two puts and one strong commit', async () => {
   const world = eventualKv()
   const store = cloudflareKv(world.at('FRA'), { lease: memory() })
@@ -253,11 +281,11 @@ test('a hint that a row expires is passed on, never less than KV takes', async (
     },
   }
   const now = Date.now()
-  const expiries = [now - 5000, now + 1000, now + 3_600_000]
+  const expiries = [now - 5000, now + 1000, now + 3_600_000, Date.UTC(2200, 0), Infinity]
   await cloudflareKv(kv as KV).commit({
     puts: [put('c/0'), ...expiries.map((expires, n) => ({ ...put(`c/${n}`), expires }))],
   })
-  expect(lifetimes).toEqual([undefined, 60, 60, 3600])
+  expect(lifetimes).toEqual([undefined, 60, 60, 3600, (Date.UTC(2200, 0) - now) / 1000, undefined])
 })
 
 test('a prefix keeps stores apart, heads and what is remembered of them too', async () => {
