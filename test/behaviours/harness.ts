@@ -20,7 +20,7 @@ import { countedSignal, countingClock } from './books.ts'
 export { countedSignal, countingClock, keepBooks } from './books.ts'
 export { after, mulberry32, SEEDS, shuffled, times, unevenStore } from './luck.ts'
 
-export type Way = 'in process' | 'rebuilt from the store'
+export type Way = 'in process' | 'rebuilt from the store' | 'rebuilt, stored at pauses only'
 type State = Readonly<Record<string, unknown>>
 type Options = CompileOptions & { readonly thread?: string }
 
@@ -29,7 +29,20 @@ export type Open = (make: () => Graph, options?: Options) => Story
 
 /** Tells a scenario twice: with one app, and with a new graph and a new app for every request and every look. */
 export function eachWay(name: string, tell: (open: Open, way: Way) => Promise<void>): void {
-  for (const way of ['in process', 'rebuilt from the store'] as const)
+  inWays(['in process', 'rebuilt from the store'], name, tell)
+}
+
+/** The same, and once more with steps that are stored only when the run pauses or ends. */
+export function everyWay(name: string, tell: (open: Open, way: Way) => Promise<void>): void {
+  inWays(['in process', 'rebuilt from the store', 'rebuilt, stored at pauses only'], name, tell)
+}
+
+function inWays(
+  ways: readonly Way[],
+  name: string,
+  tell: (open: Open, way: Way) => Promise<void>,
+): void {
+  for (const way of ways)
     test(`${name} (${way})`, () => tell((make, options) => new Story(make, way, options), way))
 }
 
@@ -63,14 +76,16 @@ export class Story {
   constructor(make: () => Graph, way: Way, { thread = 't1', ...options }: Options = {}) {
     this.thread = thread
     this.store = options.store ?? memory()
-    this.#options = { clock: countingClock(), logger: silent, ...options, store: this.store }
+    const durability = way === 'rebuilt, stored at pauses only' ? 'exit' : 'step'
+    const common = { clock: countingClock(), logger: silent, durability } as const
+    this.#options = { ...common, ...options, store: this.store }
     this.#make = make
     this.#way = way
   }
 
   /** The app of this moment; a new one at every look when everything is rebuilt. */
   get app(): CompiledGraph {
-    if (this.#way === 'rebuilt from the store') this.#app = undefined
+    if (this.#way !== 'in process') this.#app = undefined
     return (this.#app ??= compile(this.#make(), this.#options))
   }
 

@@ -1,11 +1,11 @@
 // B01: several questions inside one node.
 import { expect } from 'vitest'
 import { field, graph, type Graph } from 'heddle'
-import { eachWay, keepBooks } from './harness.ts'
+import { everyWay, keepBooks } from './harness.ts'
 
 keepBooks()
 
-eachWay(
+everyWay(
   'a node that asks in a loop gets each answer once, and the next node gets none',
   async (open) => {
     const calls = { ask: 0, last: 0 }
