@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StorageBlocked } from '../src/errors.ts'
+import { StorageBlocked } from 'heddle'
 
 /**
  * Makes this process the only one that uses a file. Every process announces itself under a name of its own and then
@@ -22,7 +22,10 @@ export async function lockFile(file: string): Promise<() => void> {
     const owner = otherOwner(dirname(file), prefix, own)
     if (owner === undefined) return unlock
     unlock()
-    if (attempt === 5) throw new StorageBlocked(`Cannot open "${file}": process ${owner} has it open`, { store: 'file' })
+    if (attempt === 5)
+      throw new StorageBlocked(`Cannot open "${file}": process ${owner} has it open`, {
+        store: 'file',
+      })
     await delay(10 + Math.random() * 40) // two that stepped back must not meet again
   }
 }
@@ -51,7 +54,9 @@ function isAlive(pid: number, born: number): boolean {
 /** When a process began, in ticks since boot; on Linux only, and only if it still runs. */
 function bornAt(pid: number): number | undefined {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : Number(fields[19])
   } catch {
     return undefined

@@ -1,7 +1,16 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { CorruptCheckpoint, StorageQuota } from '../src/errors.ts'
+import { CorruptCheckpoint, StorageQuota } from 'heddle'
 
 /** A file of checksummed lines of JSON that a dying process can't spoil. */
 export interface FileLog {
@@ -22,7 +31,10 @@ export interface FileLog {
  * @returns The log, and the lines it holds
  * @throws CorruptCheckpoint when a line is damaged and others follow it
  */
-export function openLog<Line>(file: string): { readonly log: FileLog; readonly lines: readonly Line[] } {
+export function openLog<Line>(file: string): {
+  readonly log: FileLog
+  readonly lines: readonly Line[]
+} {
   let fd = openSync(file, 'a+')
   const { lines, end } = parse<Line>(file, readFileSync(file))
   let size = end
@@ -45,7 +57,11 @@ export function openLog<Line>(file: string): { readonly log: FileLog; readonly l
       } catch (error) {
         takeBack(error)
         if (!isFull(error)) throw error
-        throw new StorageQuota(`Cannot write to "${file}": the disk is full`, { freed: 0, needed: bytes.length }, { cause: error })
+        throw new StorageQuota(
+          `Cannot write to "${file}": the disk is full`,
+          { freed: 0, needed: bytes.length },
+          { cause: error },
+        )
       }
       size += bytes.length
     },
@@ -90,9 +106,12 @@ function encode(line: unknown): Buffer {
   return Buffer.from(`${checksum(text)} ${text}\n`)
 }
 
-function parse<Line>(file: string, bytes: Buffer): { readonly lines: readonly Line[]; readonly end: number } {
+function parse<Line>(
+  file: string,
+  bytes: Buffer,
+): { readonly lines: readonly Line[]; readonly end: number } {
   const lines: Line[] = []
-  for (let start = 0; ; ) {
+  for (let start = 0; ;) {
     const stop = bytes.indexOf('\n', start)
     const line = stop < 0 ? undefined : decode<Line>(bytes.toString('utf8', start, stop))
     if (line === undefined) {
@@ -119,7 +138,7 @@ function checksum(text: string): string {
 }
 
 function write(fd: number, bytes: Buffer): number {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+  for (let done = 0; done < bytes.length;) done += writeSync(fd, bytes, done)
   return bytes.length
 }
 

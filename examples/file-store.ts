@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { StorageClosed } from '../src/errors.ts'
-import type { Entry, Key, Store } from '../src/store/store.ts'
+import { StorageClosed, type Entry, type Key, type Store } from 'heddle'
 import { lockFile } from './file-lock.ts'
 import { openLog } from './file-log.ts'
 
@@ -30,7 +29,10 @@ const MEGABYTE = 1 << 20
  * @param options.compactAt Bytes from which the file is rewritten without what is superseded. @default 1 MiB
  * @throws StorageBlocked when a living process has the file, CorruptCheckpoint when it is damaged before its end
  */
-export async function fileStore(path: string, { compactAt = MEGABYTE }: { readonly compactAt?: number } = {}): Promise<Store> {
+export async function fileStore(
+  path: string,
+  { compactAt = MEGABYTE }: { readonly compactAt?: number } = {},
+): Promise<Store> {
   const file = resolve(path)
   mkdirSync(dirname(file), { recursive: true })
   const unlock = await lockFile(file)
@@ -46,7 +48,8 @@ function openStore(file: string, compactAt: number, unlock: () => void): Store {
   const { log, lines } = openLog<Line>(file)
   const rows = new Map<Key, Row>()
   for (const line of lines) apply(rows, line)
-  for (const { key, expires = Infinity } of [...rows.values()]) if (expires < Date.now()) rows.delete(key)
+  for (const { key, expires = Infinity } of [...rows.values()])
+    if (expires < Date.now()) rows.delete(key)
   let keys = [...rows.keys()].sort()
   let count = lines.at(-1)?.n ?? 0
   let limit = Math.max(compactAt, 2 * log.size)
@@ -73,12 +76,21 @@ function openStore(file: string, compactAt: number, unlock: () => void): Store {
 
   function assertOpen(): void {
     if (!closed && !log.broken) return
-    throw new StorageClosed(`Cannot use "${file}": ${closed ? 'its store is closed' : 'an earlier write failed'}`, { store: 'file' })
+    throw new StorageClosed(
+      `Cannot use "${file}": ${closed ? 'its store is closed' : 'an earlier write failed'}`,
+      { store: 'file' },
+    )
   }
 
   return {
     name: 'file',
-    caps: { atomic: true, consistency: 'strong', maxValueBytes: 16 * MEGABYTE, maxBatchRows: 100_000, maxBatchBytes: 128 * MEGABYTE },
+    caps: {
+      atomic: true,
+      consistency: 'strong',
+      maxValueBytes: 16 * MEGABYTE,
+      maxBatchRows: 100_000,
+      maxBatchBytes: 128 * MEGABYTE,
+    },
     async get(wanted) {
       assertOpen()
       return wanted.map((key) => entry(rows.get(key)))
@@ -92,7 +104,10 @@ function openStore(file: string, compactAt: number, unlock: () => void): Store {
     async commit({ checks = [], puts = [], deletes = [], durable = false }) {
       assertOpen()
       const long = puts.find(({ value }) => Buffer.byteLength(value) > this.caps.maxValueBytes)
-      if (long) throw new RangeError(`Cannot write "${long.key}": its value is longer than ${this.caps.maxValueBytes} bytes`)
+      if (long)
+        throw new RangeError(
+          `Cannot write "${long.key}": its value is longer than ${this.caps.maxValueBytes} bytes`,
+        )
       if (checks.some(({ key, revision }) => rows.get(key)?.revision !== revision)) return undefined
       const revision = `${(count + 1).toString(36)}-${origin}`
       write({ n: count + 1, rows: puts.map((put) => ({ ...put, revision })), deletes }, durable)
@@ -114,7 +129,8 @@ function openStore(file: string, compactAt: number, unlock: () => void): Store {
 function apply(rows: Map<Key, Row>, { rows: written = [], deletes = [], clear }: Line): void {
   for (const row of written) rows.set(row.key, row)
   for (const key of deletes) rows.delete(key)
-  if (clear !== undefined) for (const key of [...rows.keys()]) if (key.startsWith(clear)) rows.delete(key)
+  if (clear !== undefined)
+    for (const key of [...rows.keys()]) if (key.startsWith(clear)) rows.delete(key)
 }
 
 /** Where a key stands, or would stand, in a sorted list. */

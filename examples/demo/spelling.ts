@@ -7,7 +7,9 @@
 export function speller(known: readonly string[]): (text: string) => string {
   const counts = new Map<string, number>()
   for (const word of known) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const words = [...counts.keys()].filter((word) => word.length > 3).sort((a, b) => counts.get(b)! - counts.get(a)!)
+  const words = [...counts.keys()]
+    .filter((word) => word.length > 3)
+    .sort((a, b) => counts.get(b)! - counts.get(a)!)
 
   function correct(word: string): string {
     const lower = word.toLowerCase()
@@ -15,21 +17,31 @@ export function speller(known: readonly string[]): (text: string) => string {
     const slips = lower.length < 8 ? 1 : 2
     let [best, nearest] = [word, slips + 1]
     for (const candidate of words) {
-      if (Math.abs(candidate.length - lower.length) > slips || !startsAlike(candidate, lower)) continue
+      if (Math.abs(candidate.length - lower.length) > slips || !startsAlike(candidate, lower))
+        continue
       const distance = slipsBetween(candidate, lower)
-      if (distance < nearest && (lower.length > 4 || !isOtherWord(candidate, lower))) [best, nearest] = [candidate, distance]
+      if (distance < nearest && (lower.length > 4 || !isOtherWord(candidate, lower)))
+        [best, nearest] = [candidate, distance]
     }
     return best
   }
 
   // Addresses and ids are not prose.
-  return (text) => text.replace(/\S+/g, (chunk) => (/[@/\\_\p{N}]/u.test(chunk) ? chunk : chunk.replace(/\p{L}+(?:'\p{L}+)?/gu, correct)))
+  return (text) =>
+    text.replace(/\S+/g, (chunk) =>
+      /[@/\\_\p{N}]/u.test(chunk) ? chunk : chunk.replace(/\p{L}+(?:'\p{L}+)?/gu, correct),
+    )
 }
 
 /** Whether a word is known, or a plain form of a known one, and so no slip. */
 function isForm(word: string, known: ReadonlyMap<string, number>): boolean {
   if (known.has(word)) return true
-  const stems = [word.replace(/(?:s|es|d|ed|ing|ly|er)$/, ''), word.replace(/(?:ed|ing|ies)$/, ''), word.replace(/(?:ing)$/, 'e'), word.replace(/(.)\1(?:ed|ing)$/, '$1')]
+  const stems = [
+    word.replace(/(?:s|es|d|ed|ing|ly|er)$/, ''),
+    word.replace(/(?:ed|ing|ies)$/, ''),
+    word.replace(/(?:ing)$/, 'e'),
+    word.replace(/(.)\1(?:ed|ing)$/, '$1'),
+  ]
   return stems.some((stem) => known.has(stem)) || known.has(`${word}s`)
 }
 
@@ -40,7 +52,9 @@ function startsAlike(a: string, b: string): boolean {
 
 /** Short words have many neighbours, so of these only a swapped or missing letter counts as a slip. */
 function isOtherWord(candidate: string, word: string): boolean {
-  return candidate.length <= word.length && [...candidate].sort().join('') !== [...word].sort().join('')
+  return (
+    candidate.length <= word.length && [...candidate].sort().join('') !== [...word].sort().join('')
+  )
 }
 
 /** How many letters were left out, added, changed or swapped with the next. */
@@ -51,7 +65,8 @@ function slipsBetween(a: string, b: string): number {
     for (let j = 1; j <= b.length; j++) {
       const same = a[i - 1] === b[j - 1] ? 0 : 1
       row[j] = Math.min(old[j]! + 1, row[j - 1]! + 1, old[j - 1]! + same)
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j]!, older[j - 2]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        row[j] = Math.min(row[j]!, older[j - 2]! + 1)
     }
     ;[older, old] = [old, row]
   }

@@ -2,7 +2,7 @@ import { containerBootstrap } from '@nlpjs/core'
 import { LangEn } from '@nlpjs/lang-en-min'
 import { NluNeural } from '@nlpjs/nlu'
 import model from 'wink-eng-lite-web-model'
-import winkNLP from 'wink-nlp'
+import winkNLP, { type ItemToken } from 'wink-nlp'
 import { corpus, type Intent } from './corpus.ts'
 import { readDetails, withoutDetails, type Details, type Entity } from './details.ts'
 import { speller } from './spelling.ts'
@@ -43,52 +43,78 @@ const WISHES = ['want', 'need', 'wish', 'require', 'ask', 'asking']
  */
 export async function trainUnderstanding(): Promise<Understand> {
   const wink = winkNLP(model, ['sbd', 'negation', 'ner'])
-  const examples = INTENTS.flatMap((intent) => corpus[intent].map((utterance) => ({ utterance, intent })))
+  const examples = INTENTS.flatMap((intent) =>
+    corpus[intent].map((utterance) => ({ utterance, intent })),
+  )
   const correct = speller(examples.flatMap(({ utterance }) => words(utterance)))
   const classifier = await trainClassifier(examples)
   const vocabulary = await readVocabulary(classifier)
 
-  const entitiesOf = (text: string): readonly Entity[] => wink.readDoc(text).entities().out(wink.its.detail) as unknown as Entity[]
+  const entitiesOf = (text: string): readonly Entity[] =>
+    wink.readDoc(text).entities().out(wink.its.detail) as unknown as Entity[]
 
   /** What a sentence is about, and whether there is enough in it to say so. */
   async function classify(sentence: string): Promise<Guess> {
     const plain = words(withoutDetails(sentence, entitiesOf(sentence))).join(' ')
     if (plain === '') return OTHER
     const tokens = wink.readDoc(plain).tokens()
-    const content = await stems(classifier, tokens.filter((token) => !token.out(wink.its.stopWordFlag)).out().join(' '))
+    const content = await stems(
+      classifier,
+      tokens
+        .filter((token) => !token.out(wink.its.stopWordFlag))
+        .out()
+        .join(' '),
+    )
     const { intent, score } = (await classifier.process(` ${plain}`)).classifications[0]!
     if (!isIntent(intent) || intent === 'other') return OTHER
     const known = content.filter((stem) => vocabulary.all.has(stem))
     const tells = (stem: string): boolean => vocabulary.telling[intent].has(stem)
     const enough = content.length / (content.filter(tells).length > 1 ? 3 : 2) // more strange words are fine when two say the same
-    if (known.length < enough || !(await stems(classifier, plain)).some(tells)) return { intent: 'other', score: 1 - score / 2 }
+    if (known.length < enough || !(await stems(classifier, plain)).some(tells))
+      return { intent: 'other', score: 1 - score / 2 }
     return { intent, score }
   }
 
   /** The stretches of a sentence that a "not" or "no" governs. */
   function denied(sentence: string): readonly (readonly string[])[] {
     const stretches: string[][] = [[]]
-    wink.readDoc(sentence).tokens().each((token) => {
-      if (token.out(wink.its.negationFlag)) stretches.at(-1)!.push(token.out().toLowerCase())
-      else stretches.push([])
-    })
+    wink
+      .readDoc(sentence)
+      .tokens()
+      .each((token: ItemToken) => {
+        if (token.out(wink.its.negationFlag)) stretches.at(-1)!.push(token.out().toLowerCase())
+        else stretches.push([])
+      })
     return stretches
   }
 
   return async (message) => {
     const text = correct(tame(message))
-    const sentences = wink.readDoc(text).sentences().out().filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
-    const refused = INTENTS.filter((intent) => sentences.some((sentence) => isRefused(intent, sentence, denied(sentence))))
+    const sentences = wink
+      .readDoc(text)
+      .sentences()
+      .out()
+      .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+    const refused = INTENTS.filter((intent) =>
+      sentences.some((sentence) => isRefused(intent, sentence, denied(sentence))),
+    )
     const guesses: Guess[] = []
     for (const parts of [sentences, sentences.flatMap(clauses), [sentences.join(' ')]]) {
       if (!guesses.some(isSure)) guesses.push(...(await Promise.all(parts.map(classify))))
     }
     const { intent, score } = choose(guesses.filter((guess) => !refused.includes(guess.intent)))
-    return { intent, confidence: score, sentences, ...readDetails(text, entitiesOf(text), { bare: intent !== 'address' }) }
+    return {
+      intent,
+      confidence: score,
+      sentences,
+      ...readDetails(text, entitiesOf(text), { bare: intent !== 'address' }),
+    }
   }
 }
 
-async function trainClassifier(examples: readonly { readonly utterance: string; readonly intent: Intent }[]): Promise<NluNeural> {
+async function trainClassifier(
+  examples: readonly { readonly utterance: string; readonly intent: Intent }[],
+): Promise<NluNeural> {
   const container = containerBootstrap()
   container.use(LangEn)
   const classifier = new NluNeural({ locale: 'en', container, log: false, useNoneFeature: true })
@@ -107,16 +133,27 @@ async function readVocabulary(classifier: NluNeural): Promise<Vocabulary> {
   for (const intent of INTENTS) {
     const share = new Map<string, number>()
     for (const utterance of corpus[intent]) {
-      for (const stem of await stems(classifier, utterance)) share.set(stem, (share.get(stem) ?? 0) + 1 / corpus[intent].length)
+      for (const stem of await stems(classifier, utterance))
+        share.set(stem, (share.get(stem) ?? 0) + 1 / corpus[intent].length)
     }
     shares.set(intent, share)
   }
   const elsewhere = shares.get('other')!
   const telling = (intent: Intent): ReadonlySet<string> =>
-    new Set([...shares.get(intent)!].filter(([stem, share]) => share > 2 * (elsewhere.get(stem) ?? 0)).map(([stem]) => stem))
+    new Set(
+      [...shares.get(intent)!]
+        .filter(([stem, share]) => share > 2 * (elsewhere.get(stem) ?? 0))
+        .map(([stem]) => stem),
+    )
   return {
     all: new Set([...shares.values()].flatMap((share) => [...share.keys()])),
-    telling: { refund: telling('refund'), status: telling('status'), cancel: telling('cancel'), address: telling('address'), other: new Set() },
+    telling: {
+      refund: telling('refund'),
+      status: telling('status'),
+      cancel: telling('cancel'),
+      address: telling('address'),
+      other: new Set(),
+    },
   }
 }
 
@@ -127,14 +164,22 @@ async function stems(classifier: NluNeural, text: string): Promise<readonly stri
 
 /** The parts of a sentence that say something by themselves: "my mixer died and I want a refund". */
 function clauses(sentence: string): readonly string[] {
-  return sentence.split(/[,;:()–—]|\b(?:and|but|so)\b/i).filter((clause) => words(clause).length > 2)
+  return sentence
+    .split(/[,;:()–—]|\b(?:and|but|so)\b/i)
+    .filter((clause) => words(clause).length > 2)
 }
 
 /** What was wanted in the surest words; who wants something done only asks about the order's state on the way. */
 function choose(guesses: readonly Guess[]): Guess {
   const sure = guesses.filter(isSure).sort((a, b) => b.score - a.score)
-  const doubt = Math.max(0, ...guesses.filter(({ intent }) => intent !== 'other').map(({ score }) => score))
-  return sure.find(({ intent }) => intent !== 'status') ?? sure[0] ?? { intent: 'other', score: 1 - doubt }
+  const doubt = Math.max(
+    0,
+    ...guesses.filter(({ intent }) => intent !== 'other').map(({ score }) => score),
+  )
+  return (
+    sure.find(({ intent }) => intent !== 'status') ??
+    sure[0] ?? { intent: 'other', score: 1 - doubt }
+  )
 }
 
 function isSure({ intent, score }: Guess): boolean {
@@ -146,16 +191,29 @@ function isIntent(name: string): name is Intent {
 }
 
 /** Whether a sentence says that this is what isn't wanted: "no refund", "I don't want my money back". */
-function isRefused(intent: Intent, sentence: string, denied: readonly (readonly string[])[]): boolean {
+function isRefused(
+  intent: Intent,
+  sentence: string,
+  denied: readonly (readonly string[])[],
+): boolean {
   if (/\bwhy\b/i.test(sentence)) return false
   const refuses = (word: string): boolean => REFUSABLE[intent]?.includes(word) ?? false
-  return denied.some(([first = '', ...rest]) => refuses(first) || (WISHES.includes(first) && rest.slice(0, 3).some(refuses)))
+  return denied.some(
+    ([first = '', ...rest]) =>
+      refuses(first) || (WISHES.includes(first) && rest.slice(0, 3).some(refuses)),
+  )
 }
 
 /** A text of bearable length, in letters that the models know how to read. */
 function tame(message: string): string {
-  const text = message.slice(0, LONGEST).replace(/\p{Surrogate}/gu, ' ').normalize('NFKC').replace(/[‘’`´]/g, "'")
-  return text.replace(/\S{60,}/gu, ' ').replace(/\b(?:do|does|did|ca|wo|has|have|is|was)nt\b/gi, (word) => `${word.slice(0, -1)}'t`)
+  const text = message
+    .slice(0, LONGEST)
+    .replace(/\p{Surrogate}/gu, ' ')
+    .normalize('NFKC')
+    .replace(/[‘’`´]/g, "'")
+  return text
+    .replace(/\S{60,}/gu, ' ')
+    .replace(/\b(?:do|does|did|ca|wo|has|have|is|was)nt\b/gi, (word) => `${word.slice(0, -1)}'t`)
 }
 
 function words(text: string): readonly string[] {

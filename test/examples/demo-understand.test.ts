@@ -13,8 +13,15 @@ describe('what a customer wants', () => {
     for (const [intent, texts] of Object.entries(heldOut)) {
       for (const text of texts) if ((await understand(text)).intent !== intent) missed.push(text)
     }
-    expect(Object.values(heldOut).flat().filter((text) => isTrained(text)), 'held out from training').toEqual([])
-    expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(Object.values(heldOut).flat().length / 10)
+    expect(
+      Object.values(heldOut)
+        .flat()
+        .filter((text) => isTrained(text)),
+      'held out from training',
+    ).toEqual([])
+    expect(missed.length, missed.join('\n')).toBeLessThanOrEqual(
+      Object.values(heldOut).flat().length / 10,
+    )
   })
 
   it('says `other` to what is not for the shop, and to other languages', async () => {
@@ -41,14 +48,23 @@ describe('what a customer wants', () => {
   })
 
   it('finds the one errand in a message of several sentences', async () => {
-    const text = 'Hi there! I bought a lamp from you last week. It came broken. Please give me my money back. It was order #1042, paid $59.90. Thanks, Ann (ann@example.org)'
+    const text =
+      'Hi there! I bought a lamp from you last week. It came broken. Please give me my money back. It was order #1042, paid $59.90. Thanks, Ann (ann@example.org)'
     const { sentences, ...rest } = await understand(text)
     expect(sentences.length).toBeGreaterThanOrEqual(5)
-    expect(rest).toMatchObject({ intent: 'refund', orders: ['1042'], amount: 59.9, email: 'ann@example.org', date: 'last week' })
+    expect(rest).toMatchObject({
+      intent: 'refund',
+      orders: ['1042'],
+      amount: 59.9,
+      email: 'ann@example.org',
+      date: 'last week',
+    })
   })
 
   it('puts what should be done before what is only asked', async () => {
-    expect((await understand('Where is order 77? If it has not left yet, please cancel it.')).intent).toBe('cancel')
+    expect(
+      (await understand('Where is order 77? If it has not left yet, please cancel it.')).intent,
+    ).toBe('cancel')
   })
 
   it.each([
@@ -62,7 +78,9 @@ describe('what a customer wants', () => {
   })
 
   it('takes what is wanted after something else is declined', async () => {
-    expect((await understand('I do not want a refund, I just want to know where my parcel is')).intent).toBe('status')
+    expect(
+      (await understand('I do not want a refund, I just want to know where my parcel is')).intent,
+    ).toBe('status')
     expect((await understand('I never got my money back')).intent).toBe('refund')
   })
 })
@@ -101,7 +119,9 @@ describe('what a customer says about an order', () => {
   })
 
   it('leaves addresses as they were written, also where they look like slips', async () => {
-    expect((await understand('refund please, write to ann.refnd@parcl.org')).email).toBe('ann.refnd@parcl.org')
+    expect((await understand('refund please, write to ann.refnd@parcl.org')).email).toBe(
+      'ann.refnd@parcl.org',
+    )
   })
 })
 
@@ -125,27 +145,38 @@ describe('anything at all', () => {
 
   it('reads the beginning of a very long message, in little time', async () => {
     const began = performance.now()
-    const { intent, orders } = await understand(`Please refund order 1042. ${'I am so very angry about this! '.repeat(20_000)}`)
+    const { intent, orders } = await understand(
+      `Please refund order 1042. ${'I am so very angry about this! '.repeat(20_000)}`,
+    )
     expect({ intent, orders }).toEqual({ intent: 'refund', orders: ['1042'] })
     expect(performance.now() - began).toBeLessThan(2_000)
   })
 
   it('keeps an errand among emoji', async () => {
-    expect(await understand('😡😡 refund my order #1042 NOW 😡')).toMatchObject({ intent: 'refund', orders: ['1042'] })
+    expect(await understand('😡😡 refund my order #1042 NOW 😡')).toMatchObject({
+      intent: 'refund',
+      orders: ['1042'],
+    })
   })
 })
 
 function isTrained(text: string): boolean {
-  const plain = (value: string): string => value.toLowerCase().replace(/[^a-z ]/g, '').trim()
-  return Object.values(corpus).some((texts) => texts.some((trained) => plain(trained) === plain(text)))
+  const plain = (value: string): string =>
+    value
+      .toLowerCase()
+      .replace(/[^a-z ]/g, '')
+      .trim()
+  return Object.values(corpus).some((texts) =>
+    texts.some((trained) => plain(trained) === plain(text)),
+  )
 }
 
 /** Wordings that the corpus hasn't. */
 const heldOut: Record<string, readonly string[]> = {
   refund: [
     'Could you return the money for my headphones?',
-    'The teapot turned up in pieces. I\'d like to be refunded.',
-    'These boots are too small, I\'m sending them back for a refund',
+    "The teapot turned up in pieces. I'd like to be refunded.",
+    "These boots are too small, I'm sending them back for a refund",
     'Money back for #1042 please',
     'my blender died after one week and i want a refund',
     'you took the money from my card twice',
@@ -154,7 +185,7 @@ const heldOut: Record<string, readonly string[]> = {
     'give bakc my mony for order 1042',
     'I bought a rug and it smells terrible, can I have a refund?',
     'The charger never worked. Please give my money back.',
-    'I\'d like a refund for purchase 1043',
+    "I'd like a refund for purchase 1043",
     'The zip of the bag tore on the first day, I want to return it',
     'Please reimburse order no. 1042',
     'You billed me twice for one lamp',
@@ -169,22 +200,22 @@ const heldOut: Record<string, readonly string[]> = {
     'I want to send back the shoes because they are too tight',
     'could I be reimbursed for the damaged plates',
     'can I get money back for #77?',
-    'The bulb doesn\'t work so I want a refund',
+    "The bulb doesn't work so I want a refund",
     'wrong book delivered, give me my money back',
     'I was overcharged for A-1043, please fix it and refund the difference',
   ],
   status: [
-    'Where\'s my stuff?',
+    "Where's my stuff?",
     'When will order 1042 be delivered?',
-    'My package still hasn\'t come',
+    "My package still hasn't come",
     'Could I get a tracking number for order 77?',
     'Has A-1042 been shipped?',
-    'what\'s the status of 1043',
+    "what's the status of 1043",
     'its been three weeks and no parcel',
     'Do you know when my shipment arrives?',
     'stil wating for my pakage',
     'Is my parcel lost?',
-    'I\'m still waiting for order 1045',
+    "I'm still waiting for order 1045",
     'When can I expect A-1043?',
     'Track #1042 for me please',
     'Did you ship my lamp yet?',
@@ -194,7 +225,7 @@ const heldOut: Record<string, readonly string[]> = {
     'Any news on my shipment?',
     'status 1042',
     'Where is order 1045?',
-    'My order hasn\'t arrived',
+    "My order hasn't arrived",
     'when do you ship order 1044',
     'any idea when my delivery gets here?',
     'Could you give me the tracking number of A-1043?',
@@ -206,11 +237,11 @@ const heldOut: Record<string, readonly string[]> = {
   ],
   cancel: [
     'Please cancel order 1044',
-    'I\'d like to cancel what I ordered yesterday',
+    "I'd like to cancel what I ordered yesterday",
     'can you stop order 1044 before it ships',
     'Changed my mind, cancel #1044',
     'cancell my oder pls',
-    'I ordered that by accident, don\'t send it',
+    "I ordered that by accident, don't send it",
     'Cancel 1044',
     'I want to cancel that purchase',
     'Please stop order 1044, I do not need it any more',
@@ -218,9 +249,9 @@ const heldOut: Record<string, readonly string[]> = {
     'I placed the order by mistake, please cancel it',
     'plese cancle ordr 1044',
     'cancel my purchase please',
-    'I\'d like to cancel order 1044',
+    "I'd like to cancel order 1044",
     'Please stop the shipment of 1044',
-    'I don\'t want it any more, please cancel',
+    "I don't want it any more, please cancel",
     'can i cancel?',
     'I ordered twice by accident, cancel one please',
   ],
@@ -238,7 +269,7 @@ const heldOut: Record<string, readonly string[]> = {
     'change the delivery address of 1044',
     'I moved to a new house, please update the address',
     'You should ship it to a different street',
-    'there\'s a mistake in my address',
+    "there's a mistake in my address",
     'deliver my parcel to my neighbour please',
   ],
 }
@@ -249,7 +280,7 @@ const foreign = [
   '返金してください',
   'Где мой заказ?',
   'أريد استرداد أموالي',
-  'What\'s the best pizza in Naples?',
+  "What's the best pizza in Naples?",
   'Tell me about the French revolution',
   'write python code that sorts a list',
   'I feel sad today',
@@ -262,7 +293,7 @@ const foreign = [
   'Can dogs eat chocolate?',
   'the stock market crashed',
   'Please do not cancel anything',
-  'I don\'t need a refund',
+  "I don't need a refund",
   '👍👍👍',
   '....',
   '1042',
@@ -280,7 +311,7 @@ const foreign = [
   'give me three ideas for a party',
   'Is it going to snow?',
   'you are a nice bot',
-  'what\'s 17 times 23',
+  "what's 17 times 23",
   'who is the president of France',
   'remind me to buy milk',
   'my phone has no battery',
@@ -295,7 +326,7 @@ const foreign = [
   'Miten voit?',
   '我要退货',
   'Is coffee healthy?',
-  'What\'s your name?',
+  "What's your name?",
   'Who invented the light bulb?',
   'My son plays the violin',
   'how do I install linux',
@@ -306,9 +337,9 @@ const foreign = [
   'my flight leaves at six',
   'where can I buy stamps',
   'what is your return on investment',
-  'I\'m hungry',
+  "I'm hungry",
   'please call me a doctor',
-  'let\'s play chess',
+  "let's play chess",
   'hmm',
   'what is love',
   'translate this',
@@ -338,7 +369,7 @@ const foreign = [
   'what is the best address in London',
   'good evening',
   'where do babies come from',
-  'please don\'t cancel my order',
+  "please don't cancel my order",
   'No refund needed, thanks',
   'I dont want my money back',
   'constructor',

@@ -9,7 +9,10 @@ const kept = 40
 for (let n = Number(first); ; n++) {
   const value = JSON.stringify({ n, filler: 'x'.repeat((n * 7919) % 30_000) })
   const revision = await store.commit({
-    puts: [{ key: `left/${name(n)}`, value }, { key: `right/${name(n)}`, value }],
+    puts: [
+      { key: `left/${name(n)}`, value },
+      { key: `right/${name(n)}`, value },
+    ],
     deletes: [`left/${name(n - kept)}`, `right/${name(n - kept)}`],
     ...(n % 10 === 0 ? { durable: true } : {}),
   })
