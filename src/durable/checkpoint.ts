@@ -8,13 +8,13 @@ export interface Task {
   readonly key: string
   /** The same on re-entry and recovery, new in a fork. */
   readonly id: string
-  readonly item?: Cell
+  readonly item?: Cell | undefined
 }
 
 /** A thread, or a child graph in one, between two steps. Written once. */
 export interface Checkpoint {
   readonly id: string
-  readonly parent?: string
+  readonly parent?: string | undefined
   readonly ns: readonly string[]
   readonly step: number
   readonly source: 'input' | 'step' | 'fork' | 'update'
@@ -23,7 +23,7 @@ export interface Checkpoint {
   /** What runs next; `start` alone: the way out of `start` is not known yet. */
   readonly next: readonly Task[]
   /** Which predecessors of a join have arrived, by node. */
-  readonly joins?: readonly (readonly [node: string, arrived: readonly string[]])[]
+  readonly joins?: readonly (readonly [node: string, arrived: readonly string[]])[] | undefined
   readonly state: StateRefs
   /** The first `seq` of the events of its step and the next after them, and the tasks that ran in it, in order. */
   readonly seq: readonly [first: number, next: number]
@@ -36,14 +36,17 @@ export const nodeOf = (key: string): string => {
   return at < 0 ? key : key.slice(0, at)
 }
 
-/** The text of a checkpoint. */
-export function checkpointText({ state, next, id, ...rest }: Checkpoint): string {
+/** The text of a checkpoint. Written for every step: ids and instants need no escapes. */
+export function checkpointText(row: Checkpoint): string {
+  const { id, parent, ns, step, source, run, time, next, joins, state, seq, ran } = row
   const tasks = next.map((task): Json => {
-    const own = task.id === `${id}.${task.key}`
-    if (own && task.item === undefined) return task.key
-    return [task.key, own ? null : task.id, ...(task.item === undefined ? [] : [write(task.item)])]
+    const own = task.id === `${id}.${task.key}` ? null : task.id
+    if (task.item !== undefined) return [task.key, own, write(task.item)]
+    return own === null ? task.key : [task.key, own]
   })
-  return JSON.stringify({ id, ...rest, next: tasks, ...state })
+  const text = (name: string, value: unknown): string =>
+    value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
+  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}]${text('parent', parent)}${text('ns', ns)}${text('run', run)}${text('ran', ran)}${text('next', tasks)}${text('joins', joins)}${text('p', state.p)}${text('l', state.l)}}`
 }
 
 /** Reads a checkpoint back, or throws `Unreadable`. */
@@ -63,7 +66,7 @@ export function readCheckpoint(text: string): Checkpoint {
     if (!Array.isArray(task) || typeof task[0] !== 'string')
       throw new Unreadable('a task is malformed')
     const [key, id, ...item] = task as [string, string | null, ...Json[]]
-    return { key, id: id ?? `${row.id}.${key}`, ...(item.length > 0 && { item: read(item[0]) }) }
+    return { key, id: id ?? `${row.id}.${key}`, item: item.length > 0 ? read(item[0]) : undefined }
   })
-  return { ...rest, next: tasks, state: { ...(p && { p }), ...(l && { l }) } }
+  return { ...rest, next: tasks, state: { p, l } }
 }

@@ -1,8 +1,8 @@
 import { LeaseLost, StoreUnsafe, isHeddleError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ascending, letters } from '../lib/ids.ts'
-import type { Batch, Key, Put, Revision, Store } from '../store/store.ts'
-import type { Head } from './head.ts'
+import type { Batch, Entry as Row, Key, Put, Revision, Store } from '../store/store.ts'
+import { headText, runText, type Head } from './head.ts'
 import { dueKey, headKey, journalKey, rootPrefix, type Address } from './keys.ts'
 import { entryText, type Entry } from './journal.ts'
 
@@ -44,7 +44,8 @@ export class Claim {
   readonly #owner: Owner
   #revision: Revision | undefined
   /** The head as it was last stored: what never reached the store never happened. */
-  #stored: string
+  #stored = ''
+  #runText = ''
   #flight: Promise<void> | undefined
   #failed = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
@@ -57,7 +58,6 @@ export class Claim {
     this.head = head
     this.root = rootPrefix(at.place, head.born)
     this.#revision = revision
-    this.#stored = JSON.stringify(head)
   }
 
   /** The next id: sorts by creation whatever the clock does. */
@@ -66,7 +66,7 @@ export class Claim {
   }
 
   /** Takes the thread, together with what the claim guards. False when somebody else was first. */
-  async take(change: Required<Pick<Change, 'puts' | 'deletes'>>): Promise<boolean> {
+  async take({ puts, deletes }: Required<Pick<Change, 'puts' | 'deletes'>>): Promise<boolean> {
     const { head } = this
     const { store, clock, leaseMs, name } = this.#owner
     if (store.unsafe !== undefined && this.#revision !== undefined) {
@@ -75,17 +75,26 @@ export class Claim {
         { store: store.name, needs: store.unsafe },
       )
     }
-    for (const [key, value] of head.redo ?? []) change.puts.push({ key, value })
-    if (head.owner !== '') change.deletes.push(dueKey(this.at, head.until, 'lease'))
+    for (const [key, value] of head.redo ?? []) puts.push({ key, value })
+    if (head.owner !== '') deletes.push(dueKey(this.at, head.until, 'lease'))
     head.owner = name
-    head.until = clock.now() + leaseMs
     head.epoch++
-    change.puts.push({ key: dueKey(this.at, head.until, 'lease'), value: this.#hint() })
-    if (store.caps.atomic) return this.#attempt({ ...change, durable: true })
-    // Rows are written after the head has won; until then it carries them itself.
-    head.redo = change.puts.map(({ key, value }) => [key, value] as const)
-    if (!(await this.#attempt({ durable: true }))) return false
-    await this.commit({ ...change, durable: true })
+    head.until = clock.now() + leaseMs
+    puts.push({ key: dueKey(this.at, head.until, 'lease'), value: hint(head) })
+    // Without atomic batches rows are written after the head has won; until then it carries them itself.
+    head.redo = store.caps.atomic ? undefined : puts.map(({ key, value }) => [key, value])
+    this.#runText = runText(head)
+    try {
+      await this.#write(head.redo ? { durable: true } : { puts, deletes, durable: true })
+    } catch (error) {
+      if (error instanceof LeaseLost) return false
+      throw error
+    }
+    if (head.redo) {
+      head.redo = undefined
+      this.#runText = runText(head)
+      await this.#write({ puts, deletes, durable: true })
+    }
     return true
   }
 
@@ -126,116 +135,90 @@ export class Claim {
       change = { ...change, puts: [...held, ...(change.puts ?? [])] }
       this.#held.clear()
     }
-    if (this.#flight === undefined) return this.#start(change)
-    const next = (this.#next ??= {
-      puts: [],
-      deletes: [],
-      durable: false,
-      done: this.#flight.then(
-        () => this.#drain(),
-        () => this.#drain(),
-      ),
-    })
-    if (change.puts) next.puts.push(...change.puts)
-    if (change.deletes) next.deletes.push(...change.deletes)
-    if (change.durable) next.durable = true
-    return next.done
+    if (!this.#flight) return (this.#flight = this.#write(change))
+    const then = (): Promise<void> => {
+      const next = this.#next as Change
+      this.#next = undefined
+      return (this.#flight = this.#write(next))
+    }
+    this.#next ??= { puts: [], deletes: [], durable: false, done: this.#flight.then(then, then) }
+    this.#next.puts.push(...(change.puts ?? []))
+    this.#next.deletes.push(...(change.deletes ?? []))
+    this.#next.durable ||= change.durable === true
+    return this.#next.done
   }
 
-  #drain(): Promise<void> {
-    const next = this.#next as Change
-    this.#next = undefined
-    return this.#start(next)
-  }
-
-  #start(change: Change): Promise<void> {
-    return (this.#flight = this.#write(change))
-  }
-
-  async #write(change: Change): Promise<void> {
+  /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
+  async #write({ puts = [], deletes = [], durable = false }: Change): Promise<void> {
     const { head } = this
-    const now = this.#owner.clock.now()
-    const puts = [...(change.puts ?? [])]
-    const deletes = [...(change.deletes ?? [])]
-    if (head.owner !== '' && head.until - now < this.#owner.leaseMs / 2) {
+    const { clock, leaseMs, store } = this.#owner
+    const now = clock.now()
+    if (head.owner !== '' && head.until - now < leaseMs / 2) {
       deletes.push(dueKey(this.at, head.until, 'lease'))
-      head.until = now + this.#owner.leaseMs
-      puts.push({ key: dueKey(this.at, head.until, 'lease'), value: this.#hint() })
+      head.until = now + leaseMs
+      puts.push({ key: dueKey(this.at, head.until, 'lease'), value: hint(head) })
     }
-    delete head.redo
-    let kept = false
-    try {
-      kept = await this.#attempt({ puts, deletes, ...(change.durable && { durable: true }) })
-    } finally {
-      this.#failed = !kept
-      if (this.#next === undefined) this.#flight = undefined
-    }
-    if (!kept)
-      throw new LeaseLost(`Cannot write to thread "${head.thread}": another owner has it`, {
-        thread: head.thread,
-      })
-  }
-
-  /** One commit of the head with its check; looks at the head when the outcome isn't plain. */
-  async #attempt({ puts = [], deletes = [], durable }: Change): Promise<boolean> {
-    const { head } = this
-    const { store } = this.#owner
-    const key = headKey(this.at.place)
-    head.updated = this.#owner.clock.now()
+    head.updated = now
     head.commits++
-    const text = JSON.stringify(head)
-    const batch: Batch = {
-      checks: [{ key, revision: this.#revision }],
-      puts: [...puts, { key, value: text }],
-      deletes,
-      ...(durable && { durable: true }),
+    const text = headText(this.#runText, head)
+    const key = headKey(this.at.place)
+    puts.push({ key, value: text })
+    const checks = [{ key, revision: this.#revision }]
+    const batch: Batch = durable ? { checks, puts, deletes, durable } : { checks, puts, deletes }
+    let revision: Revision | undefined
+    let failure: { readonly error: unknown } | undefined
+    this.#failed = true
+    try {
+      revision = await store.commit(batch)
+    } catch (error) {
+      failure = { error }
     }
-    for (let again = false; ; again = true) {
-      let failure: unknown
-      let revision: Revision | undefined
-      try {
-        revision = await store.commit(batch)
-      } catch (error) {
-        failure = error
-      }
-      if (revision === undefined) {
-        // A store that says exactly why it refused has written nothing.
-        if (isHeddleError(failure)) throw failure
-        const [entry] = await store.get([key]).catch((error: unknown) => {
-          throw failure ?? error
-        })
-        if (entry?.value === text) revision = entry.revision
-        else if (entry?.revision !== this.#revision) return false
-        else if (again)
-          throw (
-            failure ??
-            new LeaseLost(
-              `Cannot write to thread "${head.thread}": the store refuses its own revision`,
-              { thread: head.thread },
-            )
-          )
-        else continue
-      }
-      this.#revision = revision
-      this.#stored = text
-      return true
+    try {
+      revision ??= await this.#explain(batch, text, failure)
+      this.#failed = false
+    } finally {
+      if (!this.#next) this.#flight = undefined
     }
+    this.#revision = revision
+    this.#stored = text
   }
 
-  /** What an index row says: where to look. The head decides whether it is still true. */
-  #hint(): string {
-    return JSON.stringify([this.head.tenant, this.head.thread])
+  /** What became of a commit that failed: landed all the same, to be tried once more, or lost to another owner. */
+  async #explain(
+    batch: Batch,
+    text: string,
+    failure: { readonly error: unknown } | undefined,
+  ): Promise<Revision> {
+    const { thread } = this.head
+    const { store } = this.#owner
+    // A store that says exactly why it refused has written nothing.
+    if (failure && isHeddleError(failure.error)) throw failure.error
+    const look = async (): Promise<Row | undefined> => {
+      try {
+        return (await store.get([headKey(this.at.place)]))[0]
+      } catch (error) {
+        throw failure ? failure.error : error
+      }
+    }
+    const found = await look()
+    if (found?.value === text) return found.revision
+    if (found?.revision === this.#revision) {
+      const revision = await store.commit(batch)
+      if (revision !== undefined) return revision
+      const again = await look()
+      if (again?.value === text) return again.revision
+    }
+    throw new LeaseLost(`Cannot write to thread "${thread}": another owner has it`, { thread })
   }
 
   /** Waits for commits under way, whether they succeed or not. */
   async settled(): Promise<void> {
-    while (this.#flight !== undefined) await this.#flight.catch(() => {})
+    while (this.#flight) await this.#flight.catch(() => {})
   }
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
-    if (this.#failed)
-      Object.assign(this.head, { redo: undefined, error: undefined }, JSON.parse(this.#stored))
+    if (this.#failed && this.#stored) Object.assign(this.head, JSON.parse(this.#stored))
     this.#failed = false
   }
 
@@ -244,11 +227,15 @@ export class Claim {
    *
    * @param end Changes the head, and says what is written with it
    */
-  async release(end: (head: Head) => Change): Promise<void> {
+  release(end: (head: Head) => Change): Promise<void> {
     const { head } = this
     const { puts = [], deletes = [] } = end(head)
     deletes.push(dueKey(this.at, head.until, 'lease'))
     head.owner = ''
-    await this.commit({ puts, deletes, durable: true })
+    this.#runText = runText(head)
+    return this.commit({ puts, deletes, durable: true })
   }
 }
+
+/** What an index row says: where to look. The head decides whether it is still true. */
+const hint = ({ tenant, thread }: Head): string => JSON.stringify([tenant, thread])

@@ -2,10 +2,22 @@
  * What a tag can say: the closed list of what decoding constructs. `number` stands for NaN, ±Infinity and −0; every
  * other type is what its class makes.
  */
-export type TagType = 'undefined' | 'number' | 'bigint' | 'Date' | 'Map' | 'Set' | BytesType | ErrorType
+export type TagType =
+  | 'undefined'
+  | 'number'
+  | 'bigint'
+  | 'Date'
+  | 'Map'
+  | 'Set'
+  | BytesType
+  | ErrorType
 
-type BytesType = 'ArrayBuffer' | 'DataView' | `${`${'Int' | 'Uint'}${8 | 16 | 32}` | 'Uint8Clamped' | `Big${'Int' | 'Uint'}64` | `Float${16 | 32 | 64}`}Array`
-type ErrorType = `${'' | 'Aggregate' | 'Eval' | 'Range' | 'Reference' | 'Syntax' | 'Type' | 'URI'}Error`
+type BytesType =
+  | 'ArrayBuffer'
+  | 'DataView'
+  | `${`${'Int' | 'Uint'}${8 | 16 | 32}` | 'Uint8Clamped' | `Big${'Int' | 'Uint'}64` | `Float${16 | 32 | 64}`}Array`
+type ErrorType =
+  `${'' | 'Aggregate' | 'Eval' | 'Range' | 'Reference' | 'Syntax' | 'Type' | 'URI'}Error`
 
 /** What stands for a value JSON can't hold: text, a number, or an array or object whose members still have to be encoded. */
 export type Standin = readonly [type: TagType, raw: unknown]
@@ -50,7 +62,8 @@ export function standin(value: unknown): Standin | undefined {
   if (type === 'Map') return [type, [...Map.prototype.entries.call(value)]]
   if (type === 'Set') return [type, [...Set.prototype.values.call(value)]]
   if (isBytes(type)) return [type, toBase64(value)]
-  if (value instanceof Error || Object.prototype.toString.call(value) === '[object Error]') return fromError(value as unknown as Error)
+  if (value instanceof Error || Object.prototype.toString.call(value) === '[object Error]')
+    return fromError(value as unknown as Error)
 }
 
 /**
@@ -65,27 +78,46 @@ export function restore(type: unknown, raw: unknown): unknown {
     if (isBytes(type)) return toBytes(type, raw)
   } else if (Array.isArray(raw)) {
     if (type === 'Set') return whole(new Set(raw), raw)
-    if (type === 'Map' && raw.every((entry) => Array.isArray(entry) && entry.length === 2)) return whole(new Map(raw), raw)
+    if (type === 'Map' && raw.every((entry) => Array.isArray(entry) && entry.length === 2))
+      return whole(new Map(raw), raw)
   } else if (isPart(raw)) {
-    if (isError(type) && isRecord(raw) && typeof raw['name'] === 'string' && typeof raw['message'] === 'string') return toError(type, raw)
+    if (
+      isError(type) &&
+      isRecord(raw) &&
+      typeof raw['name'] === 'string' &&
+      typeof raw['message'] === 'string'
+    )
+      return toError(type, raw)
   } else {
     if (type === 'undefined' && raw === null) return
     const time = raw === null ? Number.NaN : raw
-    if (type === 'Date' && typeof time === 'number' && Object.is(new Date(time).getTime(), time)) return new Date(time)
+    if (type === 'Date' && typeof time === 'number' && Object.is(new Date(time).getTime(), time))
+      return new Date(time)
   }
-  throw new TypeError('it has a value of an unknown type, or one that its type can\'t have')
+  throw new TypeError("it has a value of an unknown type, or one that its type can't have")
 }
 
 function isBytes(type: unknown): type is BytesType {
-  return typeof type === 'string' && /^(ArrayBuffer|DataView|(U?[Ii]nt(8|16|32)|Uint8Clamped|Big(Ui|I)nt64|Float(16|32|64))Array)$/.test(type)
+  return (
+    typeof type === 'string' &&
+    /^(ArrayBuffer|DataView|(U?[Ii]nt(8|16|32)|Uint8Clamped|Big(Ui|I)nt64|Float(16|32|64))Array)$/.test(
+      type,
+    )
+  )
 }
 
 function isError(type: unknown): type is ErrorType {
-  return typeof type === 'string' && /^(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error$/.test(type)
+  return (
+    typeof type === 'string' &&
+    /^(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error$/.test(type)
+  )
 }
 
 // A key or an element that stands twice would vanish.
-function whole<Group extends { readonly size: number }>(group: Group, { length }: readonly unknown[]): Group {
+function whole<Group extends { readonly size: number }>(
+  group: Group,
+  { length }: readonly unknown[],
+): Group {
   if (group.size !== length) throw new TypeError('it has a key or an element twice')
   return group
 }
@@ -97,14 +129,21 @@ function fromError(error: Error): Standin {
   for (let at: object = error; !isError(type); type = className(at)) at = Object.getPrototypeOf(at)
   const { stack, ...fields } = { ...error, message: `${error.message}`, name: `${error.name}` }
   if (Object.hasOwn(error, 'cause')) fields.cause = error.cause
-  return [type, type === 'AggregateError' ? { ...fields, errors: (error as AggregateError).errors } : fields]
+  return [
+    type,
+    type === 'AggregateError' ? { ...fields, errors: (error as AggregateError).errors } : fields,
+  ]
 }
 
 function toError(type: ErrorType, fields: Part): Error {
   const error = make<Error>(type, [])
   // Where it was thrown is forgotten; where it was decoded would mislead.
-  for (const [key, value] of Object.entries({ ...fields, stack: `${fields['name']}: ${fields['message']}` })) {
-    const enumerable = !/^(name|message|stack|cause)$/.test(key) && (key !== 'errors' || type !== 'AggregateError')
+  for (const [key, value] of Object.entries({
+    ...fields,
+    stack: `${fields['name']}: ${fields['message']}`,
+  })) {
+    const enumerable =
+      !/^(name|message|stack|cause)$/.test(key) && (key !== 'errors' || type !== 'AggregateError')
     Object.defineProperty(error, key, { value, enumerable, writable: true, configurable: true })
   }
   return error
@@ -112,7 +151,9 @@ function toError(type: ErrorType, fields: Part): Error {
 
 // By name, since a runtime may lack a class (Float16Array). An error takes `[]` for an empty message or for no errors.
 function make<Made>(type: BytesType | ErrorType, argument: unknown): Made {
-  return new (globalThis as unknown as Record<string, new (argument: unknown) => Made>)[type]!(argument)
+  return new (globalThis as unknown as Record<string, new (argument: unknown) => Made>)[type]!(
+    argument,
+  )
 }
 
 // In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet.
@@ -121,7 +162,11 @@ function toBase64(value: object): string {
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : new Uint8Array(ArrayBuffer.prototype.slice.call(value, 0))
   let text = ''
-  for (let at = 0; at < bytes.length; at += 4096) text += String.fromCharCode.apply(undefined, bytes.subarray(at, at + 4096) as unknown as number[])
+  for (let at = 0; at < bytes.length; at += 4096)
+    text += String.fromCharCode.apply(
+      undefined,
+      bytes.subarray(at, at + 4096) as unknown as number[],
+    )
   return btoa(text)
 }
 

@@ -1,6 +1,14 @@
 import { UnserializableValue } from '../errors.ts'
 import type { Json } from '../schema.ts'
-import { className, isPart, isRecord, restore, standin, type Part, type TagType } from './codec-tags.ts'
+import {
+  className,
+  isPart,
+  isRecord,
+  restore,
+  standin,
+  type Part,
+  type TagType,
+} from './codec-tags.ts'
 
 /** A stored value: what JSON can hold as it is, or a tree with tags beside it. Owned by the engine, never changed. */
 export type Cell = string | number | boolean | null | CellTree | Tagged
@@ -67,7 +75,8 @@ export function read(json: unknown): Cell {
   try {
     const [tree, tags, ...more] = Array.isArray(json) && isSound(json, -1) ? json : []
     if (tags === undefined && isPart(tree)) return tree as unknown as CellTree
-    if (!Array.isArray(tags) || tags.length === 0 || more.length > 0) throw new TypeError('it has another shape')
+    if (!Array.isArray(tags) || tags.length === 0 || more.length > 0)
+      throw new TypeError('it has another shape')
     const cell = new Tagged(tree, tags)
     untag(cell)
     return cell
@@ -114,7 +123,9 @@ function cellOf(value: unknown, up: Frame): Exclude<Cell, Tagged> {
   try {
     if (isRecord(value)) return members({ ...value }, value, up)
     // Borrowed, because another realm's own makes arrays of that realm.
-    return isArray(value) ? members(Array.prototype.slice.call(value), value, up) : tagged(value, up)
+    return isArray(value)
+      ? members(Array.prototype.slice.call(value), value, up)
+      : tagged(value, up)
   } catch (cause) {
     // A getter threw, or a proxy, or an impostor of a built-in class.
     throw cause instanceof UnserializableValue ? cause : refusal(up, 'unreadable object', cause)
@@ -133,7 +144,10 @@ function isSound(json: unknown, depth: number): boolean {
 }
 
 function isArray(value: object): value is unknown[] {
-  return Array.isArray(value) && (Object.getPrototypeOf(value) === Array.prototype || className(value) === 'Array')
+  return (
+    Array.isArray(value) &&
+    (Object.getPrototypeOf(value) === Array.prototype || className(value) === 'Array')
+  )
 }
 
 // Turns the members of a shallow copy into cells.
@@ -178,7 +192,8 @@ function pathOf(up: Frame): (string | number)[] {
 function refusal(up: Frame, type: string, cause?: unknown): UnserializableValue {
   const { node, root } = up.walk
   const path = pathOf(up).reduce<string>((before, key) => {
-    if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key)) return `${before}[${JSON.stringify(key)}]`
+    if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key))
+      return `${before}[${JSON.stringify(key)}]`
     return before === '' ? key : `${before}.${key}`
   }, root)
   const what = `${path === '' ? 'a value' : `"${path}"`}${node === undefined ? '' : ` of node "${node}"`}`
@@ -231,7 +246,17 @@ function sorted(tags: readonly Tag[]): string[] {
 
 function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (!isPart(a) || !isPart(b) || Array.isArray(a) !== Array.isArray(b) || a instanceof Tagged || b instanceof Tagged) return false
+  if (
+    !isPart(a) ||
+    !isPart(b) ||
+    Array.isArray(a) !== Array.isArray(b) ||
+    a instanceof Tagged ||
+    b instanceof Tagged
+  )
+    return false
   const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  )
 }

@@ -11,34 +11,43 @@ export interface OpenPause {
   /** Orders the inbox. */
   readonly n: number
   /** When a timer fires or a question expires. */
-  readonly due?: number
+  readonly due?: number | undefined
   /** The declared question or the given key. */
-  readonly key?: string
+  readonly key?: string | undefined
 }
 
-/**
- * The one row of a thread that changes: who owns it, where it stands, and the names of everything that is needed to go
- * on. The way from here to the current state uses `get` only.
- */
-export interface Head {
+/** What of a head changes with a run, at most. */
+export interface HeadOfRun {
   readonly graph: string
   readonly tenant: string
   readonly thread: string
   /** The incarnation of the thread, part of the name of all its rows. */
   readonly born: string
   readonly created: number
-  updated: number
   epoch: number
   /** Empty when nobody runs the thread. */
   owner: string
-  /** When the lease ends, in milliseconds since 1970. */
-  until: number
-  status: Status | 'deleted'
   run: string
   /** Number of the run's record, and the first run of its chain. */
   runNumber: number
   root: string
-  user?: string
+  /** How often in a row the thread was recovered from a dead owner. */
+  strikes: number
+  metadata: Metadata
+  error?: ErrorInfo | undefined
+  /** Rows of a claim that a store without atomic batches may not have yet. */
+  redo?: readonly (readonly [key: string, value: string])[] | undefined
+}
+
+/**
+ * The one row of a thread that changes: who owns it, where it stands, and the names of everything that is needed to go
+ * on. The way from here to the current state uses `get` only.
+ */
+export interface Head extends HeadOfRun {
+  updated: number
+  /** When the lease ends, in milliseconds since 1970. */
+  until: number
+  status: Status | 'deleted'
   /** The newest checkpoint. */
   checkpoint: string
   /** Checkpoint that the step's journal is named after, and its entries as `[from, count]`. */
@@ -51,10 +60,45 @@ export interface Head {
   seq: number
   /** Counts commits, so that no two heads have the same text. */
   commits: number
-  /** How often in a row the thread was recovered from a dead owner. */
-  strikes: number
-  metadata: Metadata
-  error?: ErrorInfo
-  /** Rows of a claim that a store without atomic batches may not have yet. */
-  redo?: readonly (readonly [key: string, value: string])[]
 }
+
+/** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */
+export const runText = ({
+  graph,
+  tenant,
+  thread,
+  born,
+  created,
+  epoch,
+  owner,
+  run,
+  runNumber,
+  root,
+  strikes,
+  metadata,
+  error,
+  redo,
+}: HeadOfRun): string =>
+  JSON.stringify({
+    graph,
+    tenant,
+    thread,
+    born,
+    created,
+    epoch,
+    owner,
+    run,
+    runNumber,
+    root,
+    strikes,
+    metadata,
+    error,
+    redo,
+  })
+
+/** The text of a head. Names of checkpoints need no escapes. */
+export const headText = (
+  run: string,
+  { updated, until, status, checkpoint, journal, entries, open, last, seq, commits }: Head,
+): string =>
+  `${run.slice(0, -1)},"updated":${updated},"until":${until},"status":"${status}","checkpoint":"${checkpoint}","journal":"${journal}","entries":${entries.length > 0 ? JSON.stringify(entries) : '[]'},"open":${open.length > 0 ? JSON.stringify(open) : '[]'},"last":${last},"seq":${seq},"commits":${commits}}`

@@ -13,8 +13,8 @@ export interface FieldShape {
 
 /** Where the state of a checkpoint stands: the log of its plain fields, and one of each list. */
 export interface StateRefs {
-  readonly p?: LogRef
-  readonly l?: { readonly [field: string]: LogRef }
+  readonly p?: LogRef | undefined
+  readonly l?: { readonly [field: string]: LogRef } | undefined
 }
 
 /** Where rows are read from. */
@@ -71,7 +71,7 @@ export class State {
         (l ??= Object.create(null) as Record<string, LogRef>)[(this.fields[i] as FieldShape).name] =
           log.ref
     }
-    return { ...(this.#plain && { p: this.#plain.ref }), ...(l && { l }) }
+    return { p: this.#plain?.ref, l }
   }
 
   #writePlain(root: Key, checkpoint: string, puts: Put[]): void {

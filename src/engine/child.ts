@@ -4,7 +4,7 @@ import type { Put } from '../store/store.ts'
 import type { Plan } from '../graph/plan.ts'
 import { fill } from './fold.ts'
 import { drive, Level } from './level.ts'
-import type { Execution } from './step.ts'
+import type { Execution } from './execution.ts'
 import { snapshot } from './view.ts'
 
 /** Runs a graph inside a node, in a namespace of its own; goes on where it stands when the node is entered again. */
@@ -14,7 +14,7 @@ export function child(
   input: unknown,
   options: { readonly key?: string; readonly emit?: (event: unknown) => unknown } = {},
 ): Promise<unknown> {
-  const place = options.key === undefined ? `c:${execution.count('c')}` : `C:${options.key}`
+  const place = options.key === undefined ? `c:${execution.calls.count('c')}` : `C:${options.key}`
   execution.busy++
   return new Promise((resolve, reject) => {
     const { attempt } = execution
@@ -58,12 +58,12 @@ async function enter(
     level.write(id, 'input', puts)
     await run.claim.commit({ puts: [...puts, run.noteChild(level)] })
   }
-  execution.children.add(level)
+  execution.calls.children.add(level)
   if (execution.step.stopped) throw execution.step.stopped.reason
   const how = await drive(level)
   if (!run.durable && level.stale) level.save()
   if (how === 'ended') {
-    execution.children.delete(level)
+    execution.calls.children.delete(level)
     return snapshot(level.state)
   }
   await level.step?.keep()

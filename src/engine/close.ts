@@ -10,12 +10,11 @@ import { view } from './view.ts'
 /** Closes a step: folds what its tasks returned, works out what runs next, and stores both in one commit. */
 export async function close(level: Level, step: Step): Promise<void> {
   const { run, plan } = level
-  const id = run.durable ? run.claim.id() : level.checkpoint
+  const id = run.durable ? run.claim.id() : `${level.checkpoint}~${level.stepNo}`
   let next: readonly Planned[]
   try {
     await step.saved()
-    const contributions = step.executions.map(({ node, update }) => ({ node: node.name, update }))
-    const folding = fold(plan, level.state, contributions)
+    const folding = fold(plan, level.state, step.executions)
     if (isPromise(folding)) await lateWork(step, folding)
     const ways = waysOf(level, step)
     const tasks = plannedTasks(

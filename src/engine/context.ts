@@ -6,7 +6,7 @@ import type { Question } from '../graph/question.ts'
 import { child } from './child.ts'
 import { once } from './once.ts'
 import { interrupt, sleep, wait } from './pause.ts'
-import type { Execution } from './step.ts'
+import type { Execution } from './execution.ts'
 
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 

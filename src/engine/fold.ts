@@ -3,11 +3,12 @@ import { copyOf, List } from '../durable/list.ts'
 import type { State } from '../durable/state.ts'
 import { WriteConflict } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
+import type { SchemaResult } from '../schema.ts'
 import { cellsOf, checked, isPromise, type Update } from './take.ts'
 
 /** One node's part in a step. */
 export interface Contribution {
-  readonly node: string
+  readonly node: { readonly name: string }
   readonly update: Update
 }
 
@@ -23,40 +24,37 @@ export function fold(
   from: readonly Contribution[],
 ): void | Promise<void> {
   if (from.length > 1) checkConflicts(plan, from)
-  return foldFrom(
-    plan,
-    state,
-    from.flatMap(({ node, update }) => update.map(([i, value]) => ({ node, i, value }))),
-    0,
-  )
+  return foldFrom(plan, state, from, 0, 0)
 }
 
-type Part = { readonly node: string; readonly i: number; readonly value: Cell | Cell[] }
-
+/** Goes on at part `m` of contribution `n`. */
 function foldFrom(
   plan: Plan,
   state: State,
-  parts: readonly Part[],
-  first: number,
+  from: readonly Contribution[],
+  n: number,
+  m: number,
 ): void | Promise<void> {
-  for (let n = first; n < parts.length; n++) {
-    const { node, i, value } = parts[n] as Part
-    const field = plan.fields[i] as PlanField
-    if (field.kind === 'plain') state.set(i, value as Cell)
-    else if (field.kind === 'list') state.append(i, value as Cell[])
-    else {
-      const folded = field.reduce?.(copyOf(state.values[i]), decode(value as Cell))
-      if (field.kind === 'reduced') state.set(i, encode(folded, node, field.name))
+  for (; n < from.length; n++, m = 0) {
+    const { node, update } = from[n] as Contribution
+    for (; m < update.length; m++) {
+      const [i, value] = update[m] as Update[number]
+      const field = plan.fields[i] as PlanField
+      if (field.kind === 'plain') state.set(i, value as Cell)
+      else if (field.kind === 'list') state.append(i, value as Cell[])
       else {
-        const result = field.validate(folded)
-        const origin = { graph: plan.name, node }
+        const origin = { graph: plan.name, node: node.name }
+        const folded = field.reduce?.(copyOf(state.values[i]), decode(value as Cell))
+        const result = field.kind === 'custom' ? field.validate(folded) : { value: folded }
+        const keep = (late: SchemaResult<unknown>): void =>
+          state.set(i, encode(checked(late, origin, field.name), node.name, field.name))
         if (isPromise(result)) {
           return result.then((late) => {
-            state.set(i, encode(checked(late, origin, field.name), node, field.name))
-            return foldFrom(plan, state, parts, n + 1)
+            keep(late)
+            return foldFrom(plan, state, from, n, m + 1)
           })
         }
-        state.set(i, encode(checked(result, origin, field.name), node, field.name))
+        keep(result)
       }
     }
   }
@@ -68,14 +66,14 @@ function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
     for (const [i] of update) {
       const { name, kind } = plan.fields[i] as PlanField
       if (kind !== 'plain') continue
-      const other = writers.get(i)
-      if (other !== undefined) {
+      const nodes = [writers.get(i), node.name] as [string, string]
+      if (writers.has(i)) {
         throw new WriteConflict(
-          `Cannot fold field "${name}" of graph "${plan.name}": nodes "${other}" and "${node}" both set it in one step and it has no reducer`,
-          { field: name, nodes: [other, node] },
+          `Cannot fold field "${name}" of graph "${plan.name}": nodes "${nodes.join('" and "')}" both set it in one step and it has no reducer`,
+          { field: name, nodes },
         )
       }
-      writers.set(i, node)
+      writers.set(i, node.name)
     }
   }
 }

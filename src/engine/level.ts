@@ -8,7 +8,8 @@ import type { Key, Put } from '../store/store.ts'
 import { close } from './close.ts'
 import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
 import type { Run } from './run.ts'
-import { Step, type Execution } from './step.ts'
+import type { Execution } from './execution.ts'
+import { Step } from './step.ts'
 import { isPromise } from './take.ts'
 import { view } from './view.ts'
 
@@ -101,16 +102,17 @@ export class Level {
     const { root } = run.claim
     const row: Checkpoint = {
       id,
-      ...(this.checkpoint !== '' && { parent: this.checkpoint }),
+      parent: this.checkpoint || undefined,
       ns: this.ns,
       step: source === 'step' ? this.stepNo : this.stepNo - 1,
       source,
       run: run.id,
       time: run.app.owner.clock.now(),
       next: this.next.map(({ task }) => task),
-      ...(this.joins.size > 0 && {
-        joins: [...this.joins].map(([node, arrived]) => [node, [...arrived]] as const),
-      }),
+      joins:
+        this.joins.size > 0
+          ? [...this.joins].map(([node, arrived]) => [node, [...arrived]] as const)
+          : undefined,
       state: this.state.write(root, id, puts),
       seq: [source === 'step' ? this.firstSeq : this.seq, this.seq + told],
       ran,
@@ -195,7 +197,7 @@ export async function drive(level: Level): Promise<'ended' | 'paused'> {
     level.firstSeq = level.seq
     const step = (level.step = new Step(level))
     step.begin()
-    await step.done
+    if (step.left > 0) await step.done()
     if (step.stopped) throw step.stopped.reason
     if (step.executions.some(({ status }) => status === 'paused')) return 'paused'
     await close(level, step)

@@ -1,5 +1,5 @@
 import { decode, encode } from '../durable/codec.ts'
-import type { Execution } from './step.ts'
+import type { Execution } from './execution.ts'
 
 /** Runs work once for a node execution: its stored result comes back on every re-entry, a failure isn't stored. */
 export function once(execution: Execution, key: string, work: () => unknown): Promise<unknown> {
@@ -9,10 +9,10 @@ export function once(execution: Execution, key: string, work: () => unknown): Pr
   const { run } = execution.step.level
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) return Promise.resolve(decode(known.value))
-  const running = execution.works.get(place)
+  const running = execution.calls.works.get(place)
   if (running) return running.then(decode)
   const cell = perform(execution, place, work)
-  execution.works.set(place, cell)
+  execution.calls.works.set(place, cell)
   return cell.then(decode)
 }
 
@@ -31,7 +31,7 @@ async function perform(
     await run.note({ kind: 'once', task: execution.task.id, place, value })
     return value
   } finally {
-    execution.works.delete(place)
+    execution.calls.works.delete(place)
     if (--execution.busy === 0) execution.quiet()
   }
 }

@@ -172,7 +172,7 @@ async function turn(
     await read(run, from, () => level.load(from, run.tookOver || from !== head.checkpoint))
     level.seq = head.seq
     const update = await take(plan, request.input, { graph: plan.name })
-    await fold(plan, level.state, [{ node: 'input', update }])
+    await fold(plan, level.state, [{ node: { name: 'input' }, update }])
   } else {
     level.seq = head.seq
     await fill(plan, level.state, request.input)

@@ -6,7 +6,7 @@ import type { Question } from '../graph/question.ts'
 import { systemClock } from '../lib/clock.ts'
 import { instantFrom } from '../lib/instant.ts'
 import type { JsonSchema, Schema } from '../schema.ts'
-import type { Ask, Execution } from './step.ts'
+import type { Ask, Execution } from './execution.ts'
 import { checked, isPromise, refusal } from './take.ts'
 
 /** How long an answer waits for its call before its question counts as changed; calls may come in another order. */
@@ -36,7 +36,7 @@ export function interrupt(
   // A key given at the call names the call. A question's key names the question, which may be asked again.
   const named = key !== undefined && !is
   const group = key === undefined ? 'i:' : `${named ? 'I' : 'q'}${key.length}:${key}:`
-  const n = execution.count(group)
+  const n = execution.calls.count(group)
   const fresh = (place: string): Promise<never> => {
     const due =
       expires === undefined ? undefined : execution.step.level.run.app.owner.clock.now() + expires
@@ -55,7 +55,7 @@ export function interrupt(
   const own = records.get(group + n)
   const match = named ? own && group + n : matching(execution, records, group + n, cell)
   if (match !== undefined) {
-    execution.used.add(match)
+    execution.calls.used.add(match)
     wakeHeld(execution, group)
     const { entry } = records.get(match) as Recorded
     return entry === undefined ? hold(execution) : answerOf(execution, entry, schema)
@@ -66,7 +66,8 @@ export function interrupt(
     execution.busy++
     const done = (): void => {
       cancel()
-      execution.held = execution.held.filter((held) => held !== waiting)
+      const { held } = execution.calls
+      if (held.includes(waiting)) held.splice(held.indexOf(waiting), 1)
       execution.busy--
     }
     const waiting = {
@@ -86,7 +87,7 @@ export function interrupt(
         ),
       )
     })
-    execution.held.push(waiting)
+    execution.calls.held.push(waiting)
   })
 }
 
@@ -122,7 +123,7 @@ function until(
   const { run } = execution.step.level
   const key = options?.key
   const group = key === undefined ? `${kind}:` : `${kind.toUpperCase()}${key.length}:${key}:`
-  const place = group + execution.count(group)
+  const place = group + execution.calls.count(group)
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) return Promise.resolve(decode(known.value))
   if (run.openAt(execution.task.id, place)) return hold(execution)
@@ -140,15 +141,15 @@ function until(
   }
   const past: PlaceEntry = { kind: 'past', task: execution.task.id, place, value: cell }
   run.journal.add(past)
-  execution.notes.push(past)
+  execution.calls.notes.push(past)
   return Promise.resolve(decode(cell))
 }
 
 /** Makes the task wait, and with it the caller, for ever: no `catch` can see a pause. */
 function hold(execution: Execution, ask?: Ask): Promise<never> {
   if (ask) {
-    execution.used.add(ask.place)
-    execution.asks.push(ask)
+    execution.calls.used.add(ask.place)
+    execution.calls.asks.push(ask)
   }
   execution.pause()
   return new Promise(() => {})
@@ -177,7 +178,7 @@ function matching(
 ): string | undefined {
   const fits = (place: string): boolean => {
     const payload = records.get(place)?.payload
-    return payload !== undefined && !execution.used.has(place) && same(payload, cell)
+    return payload !== undefined && !execution.calls.used.has(place) && same(payload, cell)
   }
   return fits(own) ? own : [...records.keys()].sort(byNumber).find(fits)
 }
@@ -185,7 +186,7 @@ function matching(
 const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1)
 
 const answersLeft = (execution: Execution, records: ReadonlyMap<string, Recorded>): boolean =>
-  [...records].some(([place, { entry }]) => entry !== undefined && !execution.used.has(place))
+  [...records].some(([place, { entry }]) => entry !== undefined && !execution.calls.used.has(place))
 
 function freePlace(
   execution: Execution,
@@ -193,15 +194,18 @@ function freePlace(
   group: string,
   n: number,
 ): string {
-  while (records.has(group + n) || execution.used.has(group + n)) n++
+  while (records.has(group + n) || execution.calls.used.has(group + n)) n++
   return group + n
 }
 
 /** An answer has found its call: questions that were held back for its sake may be asked. */
 function wakeHeld(execution: Execution, group: string): void {
-  if (execution.held.length === 0 || answersLeft(execution, new Map(recorded(execution, group))))
+  if (
+    execution.calls.held.length === 0 ||
+    answersLeft(execution, new Map(recorded(execution, group)))
+  )
     return
-  for (const held of execution.held) if (held.group === group) held.ask()
+  for (const held of [...execution.calls.held]) if (held.group === group) held.ask()
 }
 
 /** The answer, checked. A bad one fails the run and the question stays open. */

@@ -47,6 +47,10 @@ export function plannedTasks(
   ways: readonly Way[],
   checkpoint: string,
 ): Planned[] | Promise<Planned[]> {
+  const [only] = ways[0]?.to ?? []
+  if (ways.length === 1 && ways[0]?.to.length === 1 && only && !('each' in only) && !only.after) {
+    return [{ node: only, task: { key: only.name, id: `${checkpoint}.${only.name}` } }]
+  }
   const found = new Map<string, Planned>()
   const counts = new Map<string, number>()
   let waits: Promise<unknown>[] | undefined

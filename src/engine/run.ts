@@ -12,7 +12,7 @@ import type { Key, Put } from '../store/store.ts'
 import { childEntry } from './child.ts'
 import type { StreamEvent } from './event.ts'
 import type { Level } from './level.ts'
-import type { Execution } from './step.ts'
+import type { Execution } from './execution.ts'
 import type { Queue } from './stream.ts'
 
 /** A compiled graph and what it runs with. */
@@ -221,5 +221,8 @@ export function indexRows({ at }: Pick<Claim, 'at'>, { id, kind, n, due }: OpenP
 export function stepsOf(level: Level): Execution['step'][] {
   const { step } = level
   if (!step) return []
-  return [step, ...step.executions.flatMap(({ children }) => [...children].flatMap(stepsOf))]
+  return [
+    step,
+    ...step.executions.flatMap(({ asked }) => [...(asked?.children ?? [])].flatMap(stepsOf)),
+  ]
 }

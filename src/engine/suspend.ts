@@ -6,7 +6,7 @@ import { digest } from '../lib/digest.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Level } from './level.ts'
 import { stepsOf } from './run.ts'
-import type { Ask } from './step.ts'
+import type { Ask } from './execution.ts'
 
 /** What holds a thread. */
 export interface Pauses {
@@ -29,11 +29,12 @@ export async function suspend(level: Level): Promise<Pauses> {
   await level.step?.saved()
   if (!run.durable && level.stale) head.checkpoint = head.journal = level.save()
   const executions = steps.flatMap((step) => [...step.executions])
-  const asks = executions.flatMap((execution) => execution.asks)
+  const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
   const ids = await Promise.all(asks.map(idOf))
   const results = steps.flatMap((step) => step.unsaved())
   for (const execution of results) puts.push(claim.entry(execution.entry()))
-  for (const { notes } of executions) for (const entry of notes) puts.push(claim.entry(entry))
+  for (const { asked } of executions)
+    for (const entry of asked?.notes ?? []) puts.push(claim.entry(entry))
   // A task that finished without asking again what it had asked has no use for an answer.
   const finished = new Set(
     executions.flatMap(({ status, task }) => (status === 'done' ? task.id : [])),
