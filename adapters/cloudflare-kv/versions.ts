@@ -14,13 +14,13 @@ import {
 } from './rows.ts'
 
 /** Heads in KV, the only rows that change. */
-export interface Heads extends Pick<Store, 'get' | 'list' | 'clear'> {
+interface Heads extends Pick<Store, 'get' | 'list' | 'clear'> {
   /** Looks at the checks; what comes back writes. `undefined`, now or then: a check failed. */
   prepare(changes: Changes): Promise<(() => Promise<Revision | undefined>) | undefined>
 }
 
 /** What a commit does to heads. */
-export interface Changes extends Batch {
+interface Changes extends Batch {
   readonly checks: readonly Check[]
   readonly puts: readonly Put[]
   readonly deletes: readonly Key[]

@@ -110,6 +110,16 @@ describe('what only a lease store gives', () => {
     expect(outcomes.toSorted()).toEqual([2, undefined])
   })
 
+  test('one that loses deletes nothing', async () => {
+    const fra = cloudflareKv(earth().at('FRA'), { lease: memory() })
+    await step(fra)
+    await fra.commit({ puts: [{ key: 't/w/1', value: 'pending' }] })
+    pass(2000)
+    const checks = [{ key: 'h/t', revision: undefined }]
+    expect(await fra.commit({ checks, deletes: ['t/w/1'] })).toBeUndefined()
+    expect((await fra.get(['t/w/1']))[0]?.value).toBe('pending')
+  })
+
   test('three places never read a wrong head or miss a row it names in a thousand steps', async () => {
     const world = earth({ seed: 7, seesOwn: 0.5 })
     const lease = memory()
@@ -220,6 +230,38 @@ describe("what KV alone can't give, and what it still does", () => {
     expect(await fra.get(['h/t'])).toEqual([undefined])
     expect(await fra.list({ prefix: 'h/', limit: 9 })).toEqual([])
     expect(await step(fra)).toBe(1)
+  })
+
+  test('a head that is deleted leaves no version behind, though none was listed yet', async () => {
+    const world = earth({ seesOwn: 0 })
+    const fra = cloudflareKv(world.at('FRA'), { singleWriter: true })
+    for (const n of [1, 2, 3]) expect(await step(fra)).toBe(n)
+    pass(1100)
+    await fra.commit({ deletes: ['h/t'] })
+    pass(2 * MINUTE)
+    expect((await world.at('FRA').list({ prefix: 'heddle/h/' })).keys).toEqual([])
+  })
+
+  test('a head that is deleted leaves no version behind, though some were left before', async () => {
+    const world = earth({ seesOwn: 1 })
+    const kv = world.at('FRA')
+    let fails = true
+    const flaky: KV = {
+      ...kv,
+      delete: async (name) => {
+        if (fails) throw new Error('KV DELETE failed: 500')
+        await kv.delete(name)
+      },
+    }
+    const fra = cloudflareKv(flaky, { singleWriter: true })
+    for (let n = 1; n <= 5; n++) {
+      expect(await step(fra)).toBe(n)
+      pass(2000)
+    }
+    fails = false
+    expect((await kv.list({ prefix: 'heddle/h/' })).keys).toHaveLength(5)
+    await fra.commit({ deletes: ['h/t'] })
+    expect((await kv.list({ prefix: 'heddle/h/' })).keys).toEqual([])
   })
 
   test('a head deleted and made again is the new one, also where lists still show the old', async () => {
