@@ -36,18 +36,24 @@ export const nodeOf = (key: string): string => {
   return at < 0 ? key : key.slice(0, at)
 }
 
-/** The text of a checkpoint. Written for every step: ids and instants need no escapes. */
+/** The text of a checkpoint. Written for every step, so by hand: ids and instants need no escapes. */
 export function checkpointText(row: Checkpoint): string {
   const { id, parent, ns, step, source, run, time, next, joins, state, seq, ran } = row
-  const tasks = next.map((task): Json => {
-    const own = task.id === `${id}.${task.key}` ? null : task.id
-    if (task.item !== undefined) return [task.key, own, write(task.item)]
-    return own === null ? task.key : [task.key, own]
+  const tasks = next.map(({ key, id: own, item }) => {
+    const known = own === `${id}.${key}`
+    if (known && item === undefined) return quoted(key)
+    const rest = item === undefined ? '' : `,${JSON.stringify(write(item))}`
+    return `[${quoted(key)},${known ? null : quoted(own)}${rest}]`
   })
   const text = (name: string, value: unknown): string =>
     value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
-  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}]${text('parent', parent)}${text('ns', ns)}${text('run', run)}${text('ran', ran)}${text('next', tasks)}${text('joins', joins)}${text('p', state.p)}${text('l', state.l)}}`
+  const { p } = state
+  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}],"run":${quoted(run)},"ns":[${ns.map(quoted)}],"ran":[${ran.map(quoted)}],"next":[${tasks}]${text('parent', parent)}${text('joins', joins)}${p ? `,"p":["${p[0]}",${p[1]},${p[2]}]` : ''}${text('l', state.l)}}`
 }
+
+/** A string as JSON; most are names that need no escapes. */
+const quoted = (text: string): string =>
+  /^[\w.#-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
 
 /** Reads a checkpoint back, or throws `Unreadable`. */
 export function readCheckpoint(text: string): Checkpoint {

@@ -48,6 +48,7 @@ export class Claim {
   #runText = ''
   #flight: Promise<void> | undefined
   #failed = false
+  #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Map<Key, string> | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
@@ -152,6 +153,7 @@ export class Claim {
   async #write({ puts = [], deletes = [], durable = false }: Change): Promise<void> {
     const { head } = this
     const { clock, leaseMs, store } = this.#owner
+    if (this.#released) throw lost(head.thread, 'it has been let go')
     const now = clock.now()
     if (head.owner !== '' && head.until - now < leaseMs / 2) {
       deletes.push(dueKey(this.at, head.until, 'lease'))
@@ -161,6 +163,7 @@ export class Claim {
     head.updated = now
     head.commits++
     const text = headText(this.#runText, head)
+    const released = head.owner === ''
     const key = headKey(this.at.place)
     puts.push({ key, value: text })
     const checks = [{ key, revision: this.#revision }]
@@ -181,6 +184,7 @@ export class Claim {
     }
     this.#revision = revision
     this.#stored = text
+    this.#released = released
   }
 
   /** What became of a commit that failed: landed all the same, to be tried once more, or lost to another owner. */
@@ -208,7 +212,7 @@ export class Claim {
       const again = await look()
       if (again?.value === text) return again.revision
     }
-    throw new LeaseLost(`Cannot write to thread "${thread}": another owner has it`, { thread })
+    throw lost(thread, 'another owner has it')
   }
 
   /** Waits for commits under way, whether they succeed or not. */
@@ -236,6 +240,9 @@ export class Claim {
     return this.commit({ puts, deletes, durable: true })
   }
 }
+
+const lost = (thread: string, why: string): LeaseLost =>
+  new LeaseLost(`Cannot write to thread "${thread}": ${why}`, { thread })
 
 /** What an index row says: where to look. The head decides whether it is still true. */
 const hint = ({ tenant, thread }: Head): string => JSON.stringify([tenant, thread])

@@ -35,6 +35,10 @@ export interface TaskJournal {
 export class Journal {
   readonly #tasks = new Map<string, TaskJournal>()
 
+  get empty(): boolean {
+    return this.#tasks.size === 0
+  }
+
   of(task: string): TaskJournal | undefined {
     return this.#tasks.get(task)
   }

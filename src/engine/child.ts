@@ -5,6 +5,7 @@ import type { Plan } from '../graph/plan.ts'
 import { fill } from './fold.ts'
 import { drive, Level } from './level.ts'
 import type { Execution } from './execution.ts'
+import { placeOfChild } from './place.ts'
 import { snapshot } from './view.ts'
 
 /** Runs a graph inside a node, in a namespace of its own; goes on where it stands when the node is entered again. */
@@ -14,7 +15,8 @@ export function child(
   input: unknown,
   options: { readonly key?: string; readonly emit?: (event: unknown) => unknown } = {},
 ): Promise<unknown> {
-  const place = options.key === undefined ? `c:${execution.calls.count('c')}` : `C:${options.key}`
+  const place =
+    options.key === undefined ? placeOfChild(execution, plan, input) : `C:${options.key}`
   execution.busy++
   return new Promise((resolve, reject) => {
     const { attempt } = execution
@@ -42,24 +44,28 @@ async function enter(
   execution: Execution,
   plan: Plan,
   input: unknown,
-  place: string,
+  where: string | Promise<string>,
   emit: ((event: unknown) => unknown) | undefined,
 ): Promise<Record<string, unknown> | undefined> {
   const { run } = execution.step.level
+  const { attempt } = execution
+  const place = await where
   const space = await digest(`${execution.task.id}/${place}`)
-  const level = new Level(run, plan, { execution, space, place, ...(emit && { emit }) })
+  const level = new Level(run, plan, { execution, attempt, space, place, ...(emit && { emit }) })
+  level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) await level.load(known.value as string, run.tookOver)
   else {
     await fill(plan, level.state, input)
     const id = run.claim.id()
     await level.enter(id)
+    level.assertAlive()
     const puts: Put[] = []
     level.write(id, 'input', puts)
     await run.claim.commit({ puts: [...puts, run.noteChild(level)] })
   }
+  level.assertAlive()
   execution.calls.children.add(level)
-  if (execution.step.stopped) throw execution.step.stopped.reason
   const how = await drive(level)
   if (!run.durable && level.stale) level.save()
   if (how === 'ended') {

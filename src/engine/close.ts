@@ -13,7 +13,7 @@ export async function close(level: Level, step: Step): Promise<void> {
   const id = run.durable ? run.claim.id() : `${level.checkpoint}~${level.stepNo}`
   let next: readonly Planned[]
   try {
-    await step.saved()
+    if (step.saving) await step.saving
     const folding = fold(plan, level.state, step.executions)
     if (isPromise(folding)) await lateWork(step, folding)
     const ways = waysOf(level, step)
@@ -33,7 +33,10 @@ export async function close(level: Level, step: Step): Promise<void> {
   level.next = next
   level.stale = true
   if (run.durable) await commit(level, step, id, results.length + 1)
-  else if (!level.parent) run.forget()
+  else if (!level.parent) {
+    run.forget()
+    run.claim.head.entries = []
+  }
   for (const execution of results) step.told(execution)
   level.tell('step', () => ({
     checkpoint: level.checkpoint,
@@ -85,6 +88,7 @@ async function commit(level: Level, step: Step, id: string, told: number): Promi
         deletes.push(journalKey(claim.root, head.journal, n))
     }
     head.checkpoint = head.journal = id
+    if (head.entries.length > 0) head.entries = []
     head.seq = level.seq + told
     run.forget()
     run.dropOpen(head.open, 'cancelled', puts, deletes)

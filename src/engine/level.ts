@@ -18,6 +18,8 @@ export class Level {
   readonly run: Run
   readonly plan: Plan
   readonly parent: Execution | undefined
+  /** Which attempt of the parent runs it. */
+  readonly #attempt: number
   /** Path by node names, and the name of its rows; `-` for the thread's own graph. */
   readonly ns: readonly string[]
   readonly space: string
@@ -44,6 +46,7 @@ export class Level {
     plan: Plan,
     parent?: {
       readonly execution: Execution
+      readonly attempt: number
       readonly space: string
       readonly place: string
       readonly emit?: (event: unknown) => unknown
@@ -52,11 +55,19 @@ export class Level {
     this.run = run
     this.plan = plan
     this.parent = parent?.execution
+    this.#attempt = parent?.attempt ?? 0
     this.ns = parent ? [...parent.execution.step.level.ns, parent.execution.task.key] : []
     this.space = parent?.space ?? '-'
     this.place = parent?.place ?? ''
     this.emit = parent?.emit
     this.state = new State(plan.fields)
+  }
+
+  /** Refuses to go on when the run, or the attempt of the node that this is a child of, is over. */
+  assertAlive(): void {
+    const { run, parent } = this
+    if (run.stopped) throw run.stopped.reason
+    if (parent && !parent.alive(this.#attempt)) throw parent.step.stopped?.reason
   }
 
   /** Task ids from the root down to a task of this level. */
@@ -187,7 +198,7 @@ export async function drive(level: Level): Promise<'ended' | 'paused'> {
   const { run } = level
   const { stepLimit } = run.app
   for (let taken = 0; level.next.length > 0; taken++) {
-    if (run.stopped) throw run.stopped.reason
+    level.assertAlive()
     if (taken === stepLimit) {
       throw new StepLimitExceeded(
         `Cannot take step ${level.stepNo} of graph "${level.plan.name}": a run takes at most ${stepLimit}`,

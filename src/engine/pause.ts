@@ -7,10 +7,8 @@ import { systemClock } from '../lib/clock.ts'
 import { instantFrom } from '../lib/instant.ts'
 import type { JsonSchema, Schema } from '../schema.ts'
 import type { Ask, Execution } from './execution.ts'
+import { PATIENCE } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
-
-/** How long an answer waits for its call before its question counts as changed; calls may come in another order. */
-const PATIENCE = 250
 
 type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question, 'is' | 'payload'>>
 
@@ -76,7 +74,7 @@ export function interrupt(
         done()
         fresh(freePlace(execution, records, group, n)).catch(reject)
       },
-      cancel: () => cancel(),
+      cancel: done,
     }
     const cancel = systemClock.after(PATIENCE, () => {
       done()

@@ -115,9 +115,9 @@ export class Run {
 
   /** The step has closed: its journal is history. */
   forget(): void {
+    if (this.journal.empty && this.records.size === 0) return
     this.journal = new Journal()
     this.records = new Map()
-    this.claim.head.entries = []
   }
 
   /** Ends pauses without an answer: they leave the head and its indexes, and their records say how. */
@@ -171,7 +171,7 @@ export class Run {
     const { claim, level } = this
     if (isHeddleError(error, 'lease_lost')) return
     level?.step?.stop(error)
-    await level?.step?.saved()
+    await level?.step?.saving
     await claim.settled()
     const puts: Put[] = []
     const deletes: Key[] = []

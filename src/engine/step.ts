@@ -11,7 +11,8 @@ export class Step {
   #started = 0
   #wake: (() => void) | undefined
   #unsaved: Execution[] = []
-  #saving: Promise<void> | undefined
+  /** Results on their way to the store. */
+  saving: Promise<void> | undefined
   #onStop: ((reason: unknown) => void) | undefined
 
   constructor(level: Level) {
@@ -51,7 +52,7 @@ export class Step {
     this.#unsaved.push(execution)
     const { durable } = this.level.run
     if (!durable) this.told(execution)
-    if (this.settle() > 0 && durable) this.#saving ??= this.#save()
+    if (this.settle() > 0 && durable) this.saving ??= this.#save()
   }
 
   /** A task has finished or pauses. */
@@ -68,7 +69,7 @@ export class Step {
     } catch (error) {
       this.stop(error)
     }
-    this.#saving = undefined
+    this.saving = undefined
   }
 
   /** Stores the results that only this process knows. */
@@ -96,11 +97,6 @@ export class Step {
       task: execution.task.id,
       update: execution.shown(),
     }))
-  }
-
-  /** Waits for results on their way to the store. */
-  async saved(): Promise<void> {
-    await this.#saving
   }
 
   /** The first failure, or an abort: wakes the run and tells every task. */

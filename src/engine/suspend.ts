@@ -26,7 +26,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const puts: Put[] = []
   const deletes: Key[] = []
   const steps = stepsOf(level)
-  await level.step?.saved()
+  await level.step?.saving
   if (!run.durable && level.stale) head.checkpoint = head.journal = level.save()
   const executions = steps.flatMap((step) => [...step.executions])
   const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
