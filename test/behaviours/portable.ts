@@ -10,12 +10,11 @@ export interface Case {
 /** Opens (again, for a name that was used before) a store of the place we run in. */
 export type Open = (name: string) => Store | Promise<Store>
 
+/** Cases by name. Each gets a store of its own, opened again at every call of `reopen`. */
+export type Cases = Readonly<Record<string, (reopen: () => Promise<Store>) => Promise<void>>>
+
 /** Makes cases of a table of them; each gets a name of its own for its store. */
-export function casesOf(
-  prefix: string,
-  open: Open,
-  table: Readonly<Record<string, (reopen: () => Promise<Store>) => Promise<void>>>,
-): readonly Case[] {
+export function casesOf(prefix: string, open: Open, table: Cases): readonly Case[] {
   return Object.entries(table).map(([name, check]) => ({
     name,
     run() {

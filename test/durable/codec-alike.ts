@@ -24,10 +24,12 @@ export function objectsIn(value: unknown, found: Set<object> = new Set()): Set<o
   return found
 }
 
-// Whether an error has its name of its own or from its class can't be told by reading it.
+// Whether an error has its name of its own or from its class can't be told by reading it. Engines add where it was made.
+const PLACE = /^((original)?(line|column)(number)?|(source)?url|filename|stack|name|message)$/i
+
 function membersOf(value: object): string[] {
   const keys = Object.getOwnPropertyNames(value)
-  return value instanceof Error ? keys.filter((key) => !['stack', 'name', 'message'].includes(key)).sort() : keys
+  return value instanceof Error ? keys.filter((key) => !PLACE.test(key)).sort() : keys
 }
 
 function windowOf(view: ArrayBufferView): number[] {

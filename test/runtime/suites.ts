@@ -1,5 +1,16 @@
 import type { Open, Suite } from './report.ts'
 
+const everywhere = [
+  'node',
+  'happy-dom',
+  'chromium',
+  'firefox',
+  'webkit',
+  'workerd',
+  'deno',
+  'bun',
+] as const
+
 /** Suites that need nothing of a page: one entry each. `open` opens a store of the place. */
 export const suites: readonly Suite[] = [
   {
@@ -7,5 +18,20 @@ export const suites: readonly Suite[] = [
     // Workers KV keeps less than the whole contract: test/workerd says what.
     places: ['node', 'deno', 'bun'],
     load: async (open: Open) => (await import('./contract.ts')).contract(open),
+  },
+  {
+    name: 'isolation (B12)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/isolation.suite.ts')).suite(open),
+  },
+  {
+    name: 'values (B15)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/values.suite.ts')).suite(open),
+  },
+  {
+    name: 'keys (B21)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/keys.suite.ts')).suite(open),
   },
 ]

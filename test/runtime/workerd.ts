@@ -14,8 +14,11 @@ export default {
 /** A part of a namespace, so that each store of the story has its own. */
 function within(kv: KVNamespace, prefix: string): KVNamespace {
   const inside = {
-    get: (key: string, ...rest: [never]) => kv.get(prefix + key, ...rest),
-    getWithMetadata: (key: string, ...rest: [never]) => kv.getWithMetadata(prefix + key, ...rest),
+    async get(key: string | string[]) {
+      if (typeof key === 'string') return kv.get(prefix + key)
+      const found = await kv.get(key.map((one) => prefix + one))
+      return new Map(Array.from(found, ([name, value]) => [name.slice(prefix.length), value]))
+    },
     put: (key: string, value: string, options?: KVNamespacePutOptions) =>
       kv.put(prefix + key, value, options),
     delete: (key: string) => kv.delete(prefix + key),
