@@ -1,5 +1,5 @@
-import { StorageClosed, StoreUnsafe } from '../src/errors.ts'
-import type { Entry, Key, Put, Range, Store } from '../src/store/store.ts'
+import { StorageClosed, StoreUnsafe } from '../src/index.ts'
+import type { Entry, Key, Range, Store } from '../src/index.ts'
 import {
   entryOf,
   type KV,
@@ -105,25 +105,29 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
     },
     async commit({ checks = [], puts = [], deletes = [], ...rest }) {
       assertOpen()
-      if (checks.length > 0 && !lease && !singleWriter) {
-        const needs = 'lease or singleWriter'
-        const message = `Cannot check rows of store "${NAME}": it has no ${needs}`
-        throw new StoreUnsafe(message, { store: NAME, needs })
+      for (const { key } of checks) {
+        if (!lease && !singleWriter) {
+          const needs = 'lease or singleWriter'
+          const message = `Cannot check row "${key}": store "${NAME}" has no ${needs}`
+          throw new StoreUnsafe(message, { store: NAME, needs })
+        }
+        if (!isHead(key)) throw new RangeError(`Cannot check row "${key}": it is no head, "h/…"`)
       }
-      const odd = checks.find(({ key }) => !isHead(key))
-      if (odd) throw new RangeError(`Cannot check row "${odd.key}": only heads, "h/…", change`)
-      refuseLong(puts)
+      for (const { key, value } of puts) {
+        if (utf8Bytes(value) <= MAX_VALUE_BYTES) continue
+        throw new RangeError(`Cannot write row "${key}": at most ${MAX_VALUE_BYTES} bytes fit`)
+      }
 
       const [newHeads, newRows] = split(puts, ({ key }) => key)
       const [oldHeads, oldRows] = split(deletes, (key) => key)
       const changes = { ...rest, checks, puts: newHeads, deletes: oldHeads }
-      const write = lease ? () => lease.commit(changes) : await own.prepare(changes)
+      const strong = lease && checks.length + newHeads.length + oldHeads.length > 0
+      const write = strong ? () => lease.commit(changes) : await own.prepare(changes)
       if (!write) return undefined
       // Nothing leads to a row until its head is written; if it isn't, the row is garbage.
       const made = newRevision(Date.now())
       await sixAtOnce(newRows, (put) => writeRow(kv, nameOf(put.key), made, put))
-      const touched = checks.length + newHeads.length + oldHeads.length > 0
-      const revision = touched ? await write() : made
+      const revision = await write()
       if (revision) await remove(kv, oldRows.map(nameOf))
       return revision
     },
@@ -152,10 +156,4 @@ function split<Item>(
 ): readonly [Item[], Item[]] {
   const about = (item: Item): boolean => isHead(keyOf(item))
   return [items.filter(about), items.filter((item) => !about(item))]
-}
-
-function refuseLong(puts: readonly Put[]): void {
-  const long = puts.find(({ value }) => utf8Bytes(value) > MAX_VALUE_BYTES)
-  if (!long) return
-  throw new RangeError(`Cannot write row "${long.key}": at most ${MAX_VALUE_BYTES} bytes fit`)
 }

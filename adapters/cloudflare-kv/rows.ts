@@ -1,4 +1,4 @@
-import type { Entry, Key, Put, Revision } from '../../src/store/store.ts'
+import type { Entry, Key, Put, Revision } from '../../src/index.ts'
 
 /** The part of a Workers KV binding this adapter uses. */
 export interface KV {

@@ -1,4 +1,4 @@
-import type { Batch, Check, Entry, Key, Put, Revision, Store } from '../../src/store/store.ts'
+import type { Batch, Check, Entry, Key, Put, Revision, Store } from '../../src/index.ts'
 import {
   entryOf,
   type KV,

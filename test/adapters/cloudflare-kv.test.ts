@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
 import { storeContract } from '../../adapters/testing.ts'
-import { isHeddleError } from '../../src/errors.ts'
+import { isHeddleError } from '../../src/index.ts'
 import { memory } from '../../src/store/memory.ts'
 import { eventualKv, type World, type WorldOptions } from '../fakes/eventual-kv.ts'
 
@@ -69,7 +69,7 @@ test('only heads can be checked', async () => {
   const store = cloudflareKv(place(), { singleWriter: true })
   const commit = store.commit({ checks: [{ key: 't/1', revision: undefined }], puts: [put('h/t')] })
   await expect(commit).rejects.toThrow(
-    new RangeError('Cannot check row "t/1": only heads, "h/…", change'),
+    new RangeError('Cannot check row "t/1": it is no head, "h/…"'),
   )
 })
 
