@@ -49,6 +49,10 @@ export const checkpointPrefix = (root: Key, ns: string): Key => `${root}c/${ns}/
 export const checkpointKey = (root: Key, ns: string, id: string): Key =>
   checkpointPrefix(root, ns) + descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
 
+/** Where the rows of a child graph are, by its path and newest first: a node may run many. */
+export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key> =>
+  `${root}b/${await digest(JSON.stringify(ns))}/`
+
 /** `count` updates of a generation from number `at` on. */
 export const logKey = (root: Key, generation: string, at: number, count: number): Key =>
   `${root}s/${generation}/${at.toString(36).padStart(6, '0')}.${count.toString(36).padStart(5, '0')}`

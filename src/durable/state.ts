@@ -135,20 +135,20 @@ export class State {
   /**
    * Reads the state that a checkpoint names.
    *
+   * @param fields What the graph has; without them, what is stored
    * @param shared The rows belong to another branch or owner: the next change begins a generation of its own
    */
   static async load(
-    fields: readonly FieldShape[],
+    fields: readonly FieldShape[] | undefined,
     root: Key,
     { p, l = {} }: StateRefs,
     store: Rows,
     shared: boolean,
   ): Promise<State> {
-    const state = new State(fields)
-    const logs = fields.map(({ name, kind }) =>
-      kind === 'list' && Object.hasOwn(l, name) ? l[name] : undefined,
-    )
-    const wanted = [...(p ? [p] : []), ...logs.filter((ref) => ref !== undefined)]
+    const lists = fields
+      ? fields.filter(({ name, kind }) => kind === 'list' && Object.hasOwn(l, name))
+      : Object.keys(l).map((name) => ({ name, kind: 'list' }))
+    const wanted = [...(p ? [p] : []), ...lists.map(({ name }) => l[name] as LogRef)]
     const rows = wanted.map((ref) => rowsOf(ref))
     const keys = wanted.flatMap((ref, i) =>
       (rows[i] as [number, number][]).map(([at, count]) => logKey(root, ref[0], at, count)),
@@ -157,9 +157,14 @@ export class State {
       if (entry === undefined) throw new Unreadable(`row "${keys[i]}" is missing`)
       return JSON.parse(entry.value) as unknown
     })
+    const plain = (): FieldShape[] => {
+      const named = texts.slice(0, p && rows[0]?.length).flatMap((row) => Object.keys(object(row)))
+      return [...new Set(p && named)].map((name) => ({ name, kind: 'plain' }))
+    }
+    const state = new State(fields ?? [...lists, ...plain()])
+    const index = new Map(state.fields.map(({ name }, i) => [name, i]))
     let next = 0
     if (p) {
-      const index = new Map(fields.map(({ name }, i) => [name, i]))
       const since: Set<number>[] = []
       for (const [, count] of rows[0] as [number, number][]) {
         const row = object(texts[next++])
@@ -174,8 +179,9 @@ export class State {
       state.#plain = { ref: p, shared, since }
     }
     let nth = p ? 1 : 0
-    for (const [i, ref] of logs.entries()) {
-      if (ref === undefined) continue
+    for (const { name } of lists) {
+      const i = index.get(name) as number
+      const ref = l[name] as LogRef
       const items: Cell[] = []
       const since: number[] = []
       for (const [at, count] of rows[nth++] as [number, number][]) {

@@ -25,11 +25,20 @@ export interface Runner<State = any, Input = any, Name extends string = any, Eve
     thread: string,
     options?: { readonly checkpoint?: string },
   ): Promise<Snapshot<State, Name> | undefined>
+  /** The same inside a child graph, by the names of the nodes that lead to it. */
+  state(
+    thread: string,
+    options: { readonly checkpoint?: string; readonly ns: readonly string[] },
+  ): Promise<Snapshot | undefined>
   /** Checkpoints, newest first, read as far as you go. */
   history(
     thread: string,
     options?: { readonly limit?: number; readonly before?: string },
   ): AsyncIterable<Snapshot<State, Name>>
+  history(
+    thread: string,
+    options: { readonly limit?: number; readonly before?: string; readonly ns: readonly string[] },
+  ): AsyncIterable<Snapshot>
   /** Threads of this graph, newest first. */
   threads(options?: {
     readonly status?: Status

@@ -1,5 +1,7 @@
 import type { Entry } from '../durable/journal.ts'
+import { spacePrefix } from '../durable/keys.ts'
 import { digest } from '../lib/digest.ts'
+import { descending } from '../lib/ids.ts'
 import type { Put } from '../store/store.ts'
 import type { Plan } from '../graph/plan.ts'
 import { fill } from './fold.ts'
@@ -62,6 +64,8 @@ async function enter(
     level.assertAlive()
     const puts: Put[] = []
     level.write(id, 'input', puts)
+    const named = await spacePrefix(run.claim.root, level.ns)
+    puts.push({ key: named + descending(run.claim.head.last) + id.slice(10), value: space })
     await run.claim.commit({ puts: [...puts, run.noteChild(level)] })
   }
   level.assertAlive()

@@ -13,6 +13,7 @@ import {
   pausePrefix,
   rootPrefix,
   runPrefix,
+  spacePrefix,
 } from '../durable/keys.ts'
 import { interruption, iso, readPause, readSettlement, type PauseRecord } from '../durable/pause.ts'
 import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
@@ -64,21 +65,43 @@ const patient = (store: Store, { redo }: Head): Pick<Store, 'get'> => ({
   },
 })
 
+/** What a reader may ask of a namespace: the thread's own graph, or a child by its path. */
+interface Within {
+  readonly ns?: readonly string[]
+}
+
+/** The name of a namespace's rows; of a child graph that ran more than once, the newest. */
+async function spaceOf(
+  app: App,
+  root: Key,
+  ns: readonly string[] = [],
+): Promise<string | undefined> {
+  if (ns.length === 0) return '-'
+  const prefix = await spacePrefix(root, ns)
+  return (await app.owner.store.list({ prefix, limit: 1 }))[0]?.value
+}
+
 /** Where a thread stands, now or at a checkpoint. */
 export async function state(
   app: App,
   tenant: string,
   thread: string,
-  { checkpoint }: { readonly checkpoint?: string } = {},
+  { checkpoint, ns }: Within & { readonly checkpoint?: string } = {},
 ): Promise<Snapshot<any, any> | undefined> {
   const { at, head } = await find(app, thread, tenant)
-  const id = checkpoint ?? head?.checkpoint
-  if (!head || !id || !/^[0-9a-z]{14}$/.test(id)) return undefined
+  if (!head) return undefined
+  if (ns?.length && checkpoint === undefined) {
+    for await (const newest of history(app, tenant, thread, { ns, limit: 1 })) return newest
+    return undefined
+  }
+  const id = checkpoint ?? head.checkpoint
   const root = rootPrefix(at.place, head.born)
+  const space = await spaceOf(app, root, ns)
+  if (!space || !/^[0-9a-z]{14}$/.test(id)) return undefined
   const store = patient(app.owner.store, head)
-  const [entry] = await store.get([checkpointKey(root, '-', id)])
+  const [entry] = await store.get([checkpointKey(root, space, id)])
   if (!entry && id !== head.checkpoint) return undefined
-  return show(app, head, root, id, entry)
+  return show(app, head, root, id, entry, space)
 }
 
 /** Checkpoints, newest first. */
@@ -86,18 +109,24 @@ export async function* history(
   app: App,
   tenant: string,
   thread: string,
-  { limit = Infinity, before }: { readonly limit?: number; readonly before?: string } = {},
+  {
+    limit = Infinity,
+    before,
+    ns,
+  }: Within & { readonly limit?: number; readonly before?: string } = {},
 ): AsyncGenerator<Snapshot<any, any>> {
   const { at, head } = await find(app, thread, tenant)
   if (!head) return
   const root = rootPrefix(at.place, head.born)
-  const after = before === undefined ? undefined : checkpointKey(root, '-', before)
-  const entries = rows(app.owner.store, checkpointPrefix(root, '-'), {
+  const space = await spaceOf(app, root, ns)
+  if (!space) return
+  const after = before === undefined ? undefined : checkpointKey(root, space, before)
+  const entries = rows(app.owner.store, checkpointPrefix(root, space), {
     first: Math.max(1, Math.min(limit, PAGE)),
     after,
   })
   for await (const entry of first(limit, entries))
-    yield await show(app, head, root, undefined, entry)
+    yield await show(app, head, root, undefined, entry, space)
 }
 
 async function show(
@@ -106,12 +135,19 @@ async function show(
   root: Key,
   id: string | undefined,
   entry: Entry | undefined,
+  space: string,
 ): Promise<Snapshot<any, any>> {
   try {
     if (!entry) throw new Unreadable('its row is missing')
     const row = readCheckpoint(entry.value)
     const store = patient(app.owner.store, head)
-    const current = await State.load(app.plan.fields, root, row.state, store, false)
+    const current = await State.load(
+      space === '-' ? app.plan.fields : undefined,
+      root,
+      row.state,
+      store,
+      false,
+    )
     const newest = row.id === head.checkpoint
     const open = newest ? await store.get(head.open.map((one) => pauseKey(root, one.id))) : []
     const records = open.map((one): PauseRecord => {
