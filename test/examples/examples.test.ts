@@ -1,0 +1,124 @@
+// Every program in examples/ is run here: what its comment says is what it does.
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { compile, field, graph, type StreamEvent } from 'heddle'
+import { storeContract } from 'heddle/testing'
+import { afterAll, describe, expect, it } from 'vitest'
+import { answer, ask, inbox } from '../../examples/approval.ts'
+import { app as publishing } from '../../examples/child.ts'
+import { lookUpAll } from '../../examples/fan-out.ts'
+import { fileStore } from '../../examples/file-store.ts'
+import { logStore, type Log } from '../../examples/log-store.ts'
+
+const room = mkdtempSync(join(tmpdir(), 'heddle-examples-'))
+afterAll(() => rmSync(room, { recursive: true, force: true }))
+
+it('hello.ts asks, is answered and greets', async () => {
+  expect(await program('examples/hello.ts')).toBe('interrupted success Hello, Ada!\n')
+})
+
+it('reminder.ts wakes nothing early, and each wait once', async () => {
+  expect((await program('examples/reminder.ts')).split('\n')).toEqual([
+    'waiting',
+    '{ woken: [], recovered: [], next: 2026-03-02T08:00:00.000Z }',
+    "[ '2026-03-02T08:00:00.000Z', '2026-03-03T09:00:00.000Z' ]",
+    '',
+  ])
+})
+
+it('approval.ts is answered after the process that asked has gone', async () => {
+  const file = join(room, 'approval.log')
+  const open = async () => fileStore(file)
+  let store = await open()
+  expect(await ask(store, 't1', 120)).toBe('interrupted')
+  expect(await ask(store, 't2', 7)).toBe('interrupted')
+  await store.close?.()
+
+  store = await open()
+  const [first, second] = await inbox(store)
+  expect([first?.payload, second?.payload]).toEqual([{ amount: 120 }, { amount: 7 }])
+  expect(await answer(store, first!, true)).toBe('pay 120')
+  expect(await answer(store, second!, false)).toBe('refuse')
+  await expect(answer(store, first!, false)).rejects.toMatchObject({ code: 'nothing_to_resume' })
+  expect(await inbox(store)).toEqual([])
+  await store.close?.()
+})
+
+describe('fan-out.ts', () => {
+  it('tries what fails again, and joins in the order of the items', async () => {
+    const tries = new Map<string, number>()
+    const report = await lookUpAll(['a', 'b', 'c'], async (word) => {
+      const n = (tries.get(word) ?? 0) + 1
+      tries.set(word, n)
+      if (word === 'b' && n < 3) throw new Error('not now')
+      return word.charCodeAt(0)
+    })
+    expect(report).toBe('a: 97, b: 98, c: 99')
+    expect(Object.fromEntries(tries)).toEqual({ a: 1, b: 3, c: 1 })
+  })
+
+  it('runs at most four at a time, and the join also without items', async () => {
+    let [now, most] = [0, 0]
+    await lookUpAll([...'abcdefghi'], async () => {
+      most = Math.max(most, ++now)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return --now
+    })
+    expect(most).toBe(4)
+    expect(await lookUpAll([], async () => 1)).toBe('nothing to look up')
+  })
+
+  it('fails with the error of an item that fails three times', async () => {
+    const lookUp = lookUpAll(['a'], async () => Promise.reject(new Error('gone')))
+    await expect(lookUp).rejects.toThrow('gone')
+  })
+})
+
+it('child.ts pauses with what its children ask, and shows what they emit', async () => {
+  const said: unknown[] = []
+  const read = async (events: AsyncIterable<StreamEvent>): Promise<void> => {
+    for await (const event of events) if (event.kind === 'backend') said.push(event.data)
+  }
+  await read(publishing.stream({ thread: 'p1', input: { title: 'Looms', body: 'A loom is …' } }))
+  const [asked] = await publishing.interruptions({ thread: 'p1' })
+  expect(asked).toMatchObject({ ns: ['title'], node: 'read', payload: { text: 'Looms' } })
+  await read(publishing.stream({ thread: 'p1', answer: 'fine' }))
+  const last = await publishing.run({ thread: 'p1', answer: 'no' })
+  expect(last).toMatchObject({ status: 'success', state: { log: ['title fine', 'body bad'] } })
+  // The node is entered again for its answer, and emits again.
+  expect(said).toEqual(['title: reads "Looms"', 'title: reads "Looms"', 'reads "A loom is …"'])
+})
+
+describe('log-store.ts', () => {
+  const create = () => logStore(arrayLog())
+  for (const { name, run } of storeContract({ create })) it(name, run)
+
+  it('brings threads back from its lines alone', async () => {
+    const log = arrayLog()
+    const waiting = graph({
+      name: 'waiting',
+      state: { answer: field('') },
+      nodes: { ask: async (_, ctx) => ({ answer: String(await ctx.interrupt('?')) }) },
+      edges: { start: 'ask', ask: 'end' },
+    })
+    await compile(waiting, { store: logStore(log) }).run({ thread: 't', input: {} })
+    const later = compile(waiting, { store: logStore(arrayLog(log.lines)) })
+    expect((await later.run({ thread: 't', answer: 'yes' })).state.answer).toBe('yes')
+  })
+})
+
+/** Runs a program as a reader would, and gives what it prints. */
+async function program(file: string): Promise<string> {
+  const run = promisify(execFile)
+  const { stdout, stderr } = await run(process.execPath, ['scripts/run.mjs', file])
+  expect(stderr).toBe('')
+  return stdout
+}
+
+function arrayLog(lines: readonly string[] = []): Log & { readonly lines: readonly string[] } {
+  const kept = [...lines]
+  return { lines: kept, append: (line) => void kept.push(line) }
+}
