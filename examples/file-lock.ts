@@ -22,7 +22,7 @@ export async function lockFile(file: string): Promise<() => void> {
     const owner = otherOwner(dirname(file), prefix, own)
     if (owner === undefined) return unlock
     unlock()
-    if (attempt === 5)
+    if (attempt === 20)
       throw new StorageBlocked(`Cannot open "${file}": process ${owner} has it open`, {
         store: 'file',
       })

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { compile, isHeddleError, type Store } from 'heddle'
 import { fileStore } from '../file-store.ts'
 import { support } from './graph.ts'
+import { dieWithLauncher } from './launcher.ts'
 import { fileLedger } from './ledger.ts'
 import { openShop } from './orders.ts'
 import { openSession, Unanswered, type Session, type Support } from './session.ts'
@@ -23,8 +24,6 @@ In a pipe, a line that is only yes, no, an order number or -- ends the message; 
   --limit <n>    dollars that go back without a question (default: 50)
   --wait <s>     seconds that the bank takes (default: 3)
   --help         say this`
-
-const LAUNCHER = process.ppid
 
 let session: Session | undefined
 let store: Store | undefined
@@ -171,9 +170,7 @@ function explain(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-// Who kills npm means this program, which would otherwise go on unseen.
-setInterval(() => process.ppid !== LAUNCHER && process.kill(process.pid, 'SIGKILL'), 100).unref()
-
+dieWithLauncher()
 try {
   await main()
   await end(0)

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compile, memory, toMermaid, type Outcome, type StreamEvent } from 'heddle'
+import { compile, isHeddleError, memory, toMermaid, type Outcome, type StreamEvent } from 'heddle'
+import { manualClock, withFaults, type Fault } from 'heddle/testing'
 import { newAddress, refundOk } from '../../examples/demo/case.ts'
 import { support, type SupportEvent } from '../../examples/demo/graph.ts'
 import { openShop, type Entry } from '../../examples/demo/orders.ts'
 import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
+
+const silent = { debug() {}, warn() {}, error() {} }
 
 let understand: Understand
 beforeAll(async () => {
@@ -204,6 +207,66 @@ describe('the support desk', () => {
     ])
       expect(picture).toContain(name)
   })
+})
+
+describe('the support desk, whose process dies', () => {
+  it('pays once and answers, wherever the process died and whether the last write landed or not', async () => {
+    const undisturbed = await through([])
+    expect(undisturbed).toMatchObject({
+      entries: 1,
+      crashes: 0,
+      reply: expect.stringContaining('R-0001'),
+    })
+    expect(undisturbed.operations).toBeGreaterThan(15)
+    for (const crash of ['before', 'after'] as const) {
+      for (let at = 1; at <= undisturbed.operations; at++) {
+        const { entries, crashes, reply } = await through([{ at, crash }])
+        expect({ at, crash, entries, crashes, reply }).toEqual({
+          at,
+          crash,
+          entries: 1,
+          crashes: 1,
+          reply: undisturbed.reply,
+        })
+      }
+    }
+  })
+
+  /** Brings one refund to its end, as the demo does: a new process after every death. */
+  async function through(faults: readonly Fault[]) {
+    const clock = manualClock('2026-03-01T00:00:00Z')
+    const ledger: Entry[] = []
+    const parts = { understand, shop: openShop(memoryLedger(ledger)) }
+    let store = withFaults(memory(), faults)
+    for (let crashes = 0; ;) {
+      const app = compile(support(parts), { store, clock, leaseMs: 2_000, logger: silent })
+      try {
+        const now = await app.state('one')
+        if (now?.status === 'success')
+          return {
+            entries: ledger.length,
+            crashes,
+            reply: now.state.reply,
+            operations: store.log.length,
+          }
+        if (now?.status === 'waiting') await clock.advance(3_000)
+        if (!now) await app.run({ thread: 'one', input: { message: 'refund order 1042 please' } })
+        else if (now.status === 'interrupted')
+          await app.run({
+            thread: 'one',
+            answers: refundOk.reply(now.interruptions[0]!, { ok: true }),
+          })
+        else await app.run({ thread: 'one' })
+      } catch (error) {
+        if (!store.crashed && !isHeddleError(error, 'thread_busy')) throw error
+        if (store.crashed) {
+          store = store.restart()
+          crashes++
+        }
+        await clock.advance(2_001)
+      }
+    }
+  }
 })
 
 describe('the shop', () => {

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { corpus } from '../../examples/demo/corpus.ts'
 import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
@@ -122,6 +124,23 @@ describe('what a customer says about an order', () => {
     expect((await understand('refund please, write to ann.refnd@parcl.org')).email).toBe(
       'ann.refnd@parcl.org',
     )
+  })
+})
+
+describe('the understanding and the graph', () => {
+  it('can be bundled for a page or a Worker: nothing in them is of Node', async () => {
+    const { metafile } = await build({
+      entryPoints: ['understand', 'graph'].map((name) =>
+        join(import.meta.dirname, `../../examples/demo/${name}.ts`),
+      ),
+      bundle: true,
+      platform: 'browser',
+      format: 'esm',
+      outdir: 'out',
+      write: false,
+      metafile: true,
+    })
+    expect(Object.values(metafile.outputs).flatMap(({ imports }) => imports)).toEqual([])
   })
 })
 
