@@ -51,6 +51,14 @@ export class Journal {
     else task.places.set(entry.place, entry)
   }
 
+  /** Tasks that an answer or a clock has come for. */
+  called(): string[] {
+    const settles = ({ pause }: PlaceEntry): boolean => pause !== undefined
+    return [...this.#tasks].flatMap(([task, { places }]) =>
+      [...places.values()].some(settles) ? [task] : [],
+    )
+  }
+
   /** Ids of the pauses whose records say what was asked. */
   pauses(): string[] {
     return [...this.#tasks.values()].flatMap(({ places }) =>

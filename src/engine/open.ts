@@ -231,8 +231,14 @@ async function goOn(
     await rebase(run, level, 'update', puts, deletes)
     head.journal = journal
     head.entries = entries
+    // An answer may have come and not been used up; a task that nothing has come for stays as it is.
+    const called = run.journal.called()
+    const own = new Set(level.next.map(({ task }) => task.id))
+    const inChild = called.some((task) => !own.has(task))
     run.woken = new Set(
-      level.next.flatMap(({ task }) => [task.id]).concat(...head.open.map(({ chain }) => chain)),
+      head.open.flatMap(({ chain }) =>
+        inChild || called.includes(chain[0] as string) ? chain : [],
+      ),
     )
   }
   for (const { open, cell } of answers ?? [])

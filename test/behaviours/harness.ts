@@ -6,6 +6,7 @@ import {
   memory,
   type CompileOptions,
   type CompiledGraph,
+  type Entry,
   type Graph,
   type Interruption,
   type Outcome,
@@ -151,7 +152,7 @@ export class Story {
     return found as Snapshot
   }
   /** Every row of the store, revisions included. */
-  async rows(): Promise<readonly unknown[]> {
+  async rows(): Promise<readonly Entry[]> {
     return rowsOf(this.store)
   }
   /** All events of a kind so far, over all passes. */
@@ -222,7 +223,7 @@ export async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]>
 }
 
 /** Every row of a store, revisions included. */
-export async function rowsOf(store: Store): Promise<readonly unknown[]> {
+export async function rowsOf(store: Store): Promise<readonly Entry[]> {
   const prefixes = ['h/', 't/', 'd/', 'o/', 'n/']
   return (await Promise.all(prefixes.map((prefix) => store.list({ prefix, limit: 10_000 })))).flat()
 }
