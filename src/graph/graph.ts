@@ -19,7 +19,7 @@ export interface Each<Name extends string = string, Item = unknown> {
   readonly items: readonly Item[]
 }
 
-type Change<Update, Name extends string> = Update | Goto<Name | 'end', Update> | void
+type Result<Update, Name extends string> = Update | Goto<Name | 'end', Update> | void
 
 /** Reads the state and returns what changes. Its `state` is a private copy: only what it returns counts. */
 export type NodeFn<
@@ -31,7 +31,7 @@ export type NodeFn<
 > = (
   state: State,
   ctx: Context<Event, Item>,
-) => Change<Update, Name> | Promise<Change<Update, Name>>
+) => Result<Update, Name> | Promise<Result<Update, Name>>
 
 /** How often and how soon something is tried again. A pause, an abort or a policy outcome is never retried. */
 export interface Retry {
@@ -74,8 +74,9 @@ export type Node<State = any, Update = any, Name extends string = any, Event = a
   | NodeFn<State, Update, Name, Event, Item>
   | NodeSpec<State, Update, Name, Event, Item>
 
-type Names<Items> = Extract<keyof Items, string>
-type EachOf<Items> = { [K in Names<Items>]: Each<K, Items[K]> }[Names<Items>]
+type EachOf<Name extends string, Items extends Record<string, unknown>> = Name extends unknown
+  ? Each<Name, Items[Name]>
+  : never
 
 /** Where to go next: a name, several, or one task per item. */
 export type Target<Name extends string = string, Tasks = Each> =
@@ -95,8 +96,17 @@ export type Edge<State = any, Name extends string = any, Tasks = any> =
       readonly pick: (state: State) => Target<Name, Tasks> | Promise<Target<Name, Tasks>>
     }
 
+// The compiler keeps the outcome of a conditional type, and works out anything else again at every use. That is all the
+// conditions on `F` and on the keys of `edges` are for: `npm run bench` counts what a large graph costs.
+type Change<F extends Fields> = F extends unknown ? UpdateOf<F> : never
+
 /** What `graph` takes. */
-export interface GraphSpec<F extends Fields, Items, Event> {
+export interface GraphSpec<
+  F extends Fields,
+  Name extends string,
+  Items extends Record<string, unknown>,
+  Event,
+> {
   /** Names the graph in errors, pictures and storage; threads belong to it. */
   readonly name: string
   readonly state: F
@@ -104,18 +114,17 @@ export interface GraphSpec<F extends Fields, Items, Event> {
   readonly events?: Schema<any, Event>
   /** Questions whose answers are checked before a thread is claimed; others are checked when the node reads them. */
   readonly questions?: readonly Question<any, any>[]
-  readonly nodes: {
+  // The first part is where the names come from, also when no node says anything else before its state is known.
+  readonly nodes: { readonly [K in Name]: unknown } & {
     readonly [K in keyof Items]: K extends 'start' | 'end'
       ? never
-      : Node<StateOf<F>, UpdateOf<F>, NoInfer<Names<Items>>, NoInfer<Event>, Items[K]>
+      : Node<StateOf<F>, Change<F>, NoInfer<Name>, NoInfer<Event>, Items[K]>
   }
   /** One way out for `start` and for every node; the compiler rejects a missing or unknown name. */
   readonly edges: {
-    readonly [K in Exclude<NoInfer<Names<Items>>, 'end'> | 'start']: Edge<
-      StateOf<F>,
-      NoInfer<Names<Items>>,
-      NoInfer<EachOf<Items>>
-    >
+    readonly [K in Exclude<NoInfer<Name>, 'end'> | 'start']: K extends 'end'
+      ? never
+      : Edge<StateOf<F>, NoInfer<Name>, NoInfer<EachOf<Name, Items>>>
   }
 }
 
@@ -135,9 +144,12 @@ export interface Graph<F extends Fields = any, Name extends string = any, Event 
  * @param spec State, nodes and edges
  * @returns The same object
  */
-export function graph<F extends Fields, Items extends Record<string, unknown>, Event = never>(
-  spec: GraphSpec<F, Items, Event>,
-): Graph<F, Names<Items>, Event> {
+export function graph<
+  F extends Fields,
+  Name extends string,
+  Items extends Record<string, unknown>,
+  Event = never,
+>(spec: GraphSpec<F, Name, Items, Event>): Graph<F, Name, Event> {
   return spec as never
 }
 

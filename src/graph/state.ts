@@ -20,14 +20,13 @@ type ValueOf<F> =
   F extends Reduced<any, infer V, any> ? V : F extends Schema<any, infer V> ? V : never
 type ChangeOf<F> = F extends Reduced<any, any, infer U> ? U : ValueOf<F>
 
-/** Written out, so that an editor shows the fields and not how they were made. */
-type Flat<T> = { [K in keyof T]: T[K] } & {}
+// Each is written out by `& {}`, so that an editor shows the fields and not how they were made.
 
 /** What a node reads: every field, validated and with its default filled in. */
-export type StateOf<F extends Fields> = Flat<{ readonly [K in keyof F]: ValueOf<F[K]> }>
+export type StateOf<F extends Fields> = { readonly [K in keyof F]: ValueOf<F[K]> } & {}
 
 /** What a node returns: the fields it changes. A key that is absent is left alone; `undefined` is a value. */
-export type UpdateOf<F extends Fields> = Flat<{ readonly [K in keyof F]?: ChangeOf<F[K]> }>
+export type UpdateOf<F extends Fields> = { readonly [K in keyof F]?: ChangeOf<F[K]> } & {}
 
 type Needed<F extends Fields> = {
   [K in keyof F]: undefined extends InputOf<F[K]> ? never : K
@@ -39,6 +38,8 @@ export type InputFor<F extends Fields> = Flat<
     readonly [K in Exclude<keyof F, Needed<F>>]?: InputOf<F[K]>
   }
 >
+
+type Flat<T> = { [K in keyof T]: T[K] } & {}
 
 /**
  * Declares a field that folds updates together, in declaration order of the nodes that wrote them.

@@ -80,6 +80,29 @@ graph({ name: 'g', state, nodes: { a: nodes.a }, edges: { start: 'a', a: ({ nam 
 // @ts-expect-error a graph has a name
 graph({ state, nodes: { a: nodes.a }, edges: one })
 
+// --- names are known even if every node waits for its state to be typed
+const solo = graph({ name: 'g', state, nodes: { a: ({ name }) => ({ city: name }) }, edges: one })
+same<typeof solo, Graph<typeof state, 'a', never>>(true)
+// @ts-expect-error no node has this name: the only node has parameters
+graph({ name: 'g', state, nodes: { a: (_) => {} }, edges: { start: 'b', a: 'end' } })
+graph({
+  name: 'g',
+  state,
+  nodes: {
+    a: ({ name }) => ({ city: name }),
+    b: async ({ name }, ctx) => ({ city: name + ctx.node }),
+  },
+  // @ts-expect-error no node has this name: all nodes have parameters
+  edges: { start: 'a', a: ({ name }) => (name ? 'b' : 'c'), b: 'end' },
+})
+// TypeScript widens the only literal of an async function: say that it is constant.
+graph({
+  name: 'g',
+  state,
+  nodes,
+  edges: { start: 'a', a: async () => 'b' as const, b: 'end' },
+})
+
 // --- settings
 graph({
   name: 'g',
