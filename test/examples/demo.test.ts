@@ -129,6 +129,18 @@ describe('the demo in a pipe', () => {
 })
 
 describe('the demo, stopped', () => {
+  it('dies with the npm that started it', async () => {
+    const dir = newRoom()
+    const command = `"${process.execPath}" "${program}" --dir "${dir}" --wait 30 refund order 78; true`
+    const env = { ...process.env, npm_lifecycle_event: 'demo' }
+    const shell = spawn('sh', ['-c', command], { env })
+    children.add(shell)
+    await once(shell.stdout, 'data')
+    shell.kill('SIGKILL')
+    await once(shell, 'close') // not before nobody holds its output any more
+    expect(await demo(dir, ['--list'])).toMatchObject({ status: 0, errors: '' })
+  })
+
   it('keeps the conversation at Ctrl-C and says so', async () => {
     const dir = newRoom()
     const first = start(dir, ['--wait', '30', 'refund order 78'])
