@@ -11,6 +11,8 @@ import { view } from './view.ts'
 export async function close(level: Level, step: Step): Promise<void> {
   const { run, plan } = level
   const id = run.durable ? run.claim.id() : `${level.checkpoint}~${level.stepNo}`
+  // Nothing of the last step is stored: what breaks in here must not take it along.
+  const before = run.durable ? undefined : level.mark()
   let next: readonly Planned[]
   try {
     if (step.saving) await step.saving
@@ -26,6 +28,7 @@ export async function close(level: Level, step: Step): Promise<void> {
     next = isPromise(tasks) ? await lateWork(step, tasks) : tasks
   } catch (error) {
     // A reducer, router or schema broke after the nodes had finished: their results are kept.
+    before?.()
     if (!run.stopped) await step.keep()
     throw error
   }
@@ -35,6 +38,7 @@ export async function close(level: Level, step: Step): Promise<void> {
   if (run.durable) await commit(level, step, id, results.length + 1)
   else if (!level.parent) {
     run.forget()
+    run.claim.head.journal = id
     run.claim.head.entries = []
   }
   for (const execution of results) step.told(execution)

@@ -133,6 +133,16 @@ export class Level {
     this.stale = false
   }
 
+  /** Remembers where the level stands; the function that comes back takes it there again. */
+  mark(): () => void {
+    const values = [...this.state.values]
+    const joins = [...this.joins].map(([node, arrived]) => [node, new Set(arrived)] as const)
+    return () => {
+      for (const [i, value] of values.entries()) this.state.values[i] = value
+      this.joins = new Map(joins)
+    }
+  }
+
   /** Stores a level that took its steps without storing them, together with the next durable commit. */
   save(): string {
     const { claim } = this.run

@@ -130,8 +130,10 @@ async function advance(run: Run, begin: () => void): Promise<Outcome> {
       return { ...common(), status: 'waiting', timers: pauses.timers }
     }
     if (claim.head.status !== 'success') {
-      if (!run.durable && level.stale) claim.head.checkpoint = claim.head.journal = level.save()
-      await run.end('success', {})
+      const ended = { puts: [], deletes: [] }
+      if (!run.durable && level.stale) claim.head.checkpoint = level.save()
+      run.dropOpen(claim.head.open, 'cancelled', ended.puts, ended.deletes)
+      await run.end('success', ended)
     }
     level.tell('done', () => ({
       checkpoint: claim.head.checkpoint,

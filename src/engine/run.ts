@@ -177,9 +177,12 @@ export class Run {
     const deletes: Key[] = []
     claim.recover()
     const { head } = claim
-    for (const step of level ? stepsOf(level) : []) {
+    const steps = level ? stepsOf(level) : []
+    for (const step of steps) {
       for (const execution of step.unsaved()) puts.push(claim.entry(execution.entry()))
+      if (!this.durable && step.level.parent && step.level.stale) step.level.save()
     }
+    if (!this.durable && level?.stale) head.checkpoint = level.save()
     for (const open of this.#reopened) {
       head.open.push(open)
       puts.push(

@@ -27,7 +27,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const deletes: Key[] = []
   const steps = stepsOf(level)
   await level.step?.saving
-  if (!run.durable && level.stale) head.checkpoint = head.journal = level.save()
+  if (!run.durable && level.stale) head.checkpoint = level.save()
   const executions = steps.flatMap((step) => [...step.executions])
   const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
   const ids = await Promise.all(asks.map(idOf))
@@ -39,8 +39,11 @@ export async function suspend(level: Level): Promise<Pauses> {
   const finished = new Set(
     executions.flatMap(({ status, task }) => (status === 'done' ? task.id : [])),
   )
+  const current = new Set(level.next.map(({ task }) => task.id))
   run.dropOpen(
-    head.open.filter(({ chain }) => chain.some((task) => finished.has(task))),
+    head.open.filter(
+      ({ chain }) => !current.has(chain[0] as string) || chain.some((task) => finished.has(task)),
+    ),
     'cancelled',
     puts,
     deletes,
