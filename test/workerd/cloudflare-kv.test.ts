@@ -2,8 +2,7 @@ import { env } from 'cloudflare:test'
 import { describe, expect, test } from 'vitest'
 import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
 import { storeContract } from '../../adapters/testing.ts'
-import { memory } from '../../src/store/memory.ts'
-import type { Store } from '../../src/store/store.ts'
+import { memory, type Store } from '../../src/index.ts'
 
 // The pool keeps what a test of this file wrote, so each has a prefix of its own.
 const { KV: kv } = env as unknown as { readonly KV: KVNamespace }
