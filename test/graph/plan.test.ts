@@ -168,7 +168,7 @@ const triage = {
 /** A graph of one node. */
 function one(node: unknown, edges: object = { start: 'a', a: 'end' }): Graph {
   const a = typeof node === 'object' ? { run, ...node } : node
-  return { name: 'one', state: {}, nodes: { a }, edges } as Graph
+  return { name: 'one', state: {}, nodes: { a }, edges } as unknown as Graph
 }
 
 function retryOf(retry: object): unknown {

@@ -212,7 +212,7 @@ describe('a graph is refused for', () => {
   })
 })
 
-type Cases = readonly (readonly [what: string, given: unknown, problem: string, node?: string])[]
+type Cases = [what: string, given: unknown, problem: string, node?: string][]
 
 function fine(): Record<string, unknown> {
   return {

@@ -38,7 +38,7 @@ describe('merge', () => {
   })
 
   it('changes neither', () => {
-    expect(merge(Object.freeze({ a: 1 }), Object.freeze({ b: 2 }))).toEqual({ a: 1, b: 2 })
+    expect(merge<number>(Object.freeze({ a: 1 }), Object.freeze({ b: 2 }))).toEqual({ a: 1, b: 2 })
   })
 
   it('takes "__proto__" for an ordinary key, on both sides', () => {

@@ -18,11 +18,14 @@ describe('a target becomes', () => {
     expect(targets(made, 'toString', 'start')).toEqual([odd])
   })
 
-  it('nothing, for "end", an empty list and an each without items', () => {
+  it('nothing, for "end" and an empty list', () => {
     expect(targets(made, 'end', 'a')).toEqual([])
     expect(targets(made, [], 'a')).toEqual([])
-    expect(targets(made, each('b', []), 'a')).toEqual([])
-    expect(targets(made, ['end', each('b', [])], 'a')).toEqual([])
+    expect(targets(made, ['end'], 'a')).toEqual([])
+  })
+
+  it('no task but the node, for an each without items: a join may wait for it', () => {
+    expect(targets(made, ['end', each('b', [])], 'a')).toEqual([{ each: b, items: [] }])
   })
 
   it('each node once, in the order of the list', () => {

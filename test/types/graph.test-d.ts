@@ -229,6 +229,7 @@ const child = graph({
   nodes: { x: () => ({ a: '' }) },
   edges: { start: 'x', x: 'end' },
 })
+const input = ({ name }: { name: string }) => ({ q: name })
 graph({
   name: 'g',
   state,
@@ -240,7 +241,7 @@ graph({
       return { name: found.a }
     },
     sub: subgraph(child, {
-      input: (state: { name: string }) => ({ q: state.name }),
+      input,
       output: ({ a }) => ({ name: a }),
     }),
   },
@@ -270,7 +271,6 @@ graph({
   },
   edges: one,
 })
-const input = ({ name }: { name: string }) => ({ q: name })
 graph({
   name: 'g',
   state,
