@@ -47,7 +47,8 @@ export class Claim {
   #stored = ''
   #runText = ''
   #flight: Promise<void> | undefined
-  #failed = false
+  /** Why the last commit did not reach the store. Nothing can be built on it: no commit follows until `recover`. */
+  #failure: { readonly error: unknown } | undefined
   #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Map<Key, string> | undefined
@@ -136,11 +137,11 @@ export class Claim {
       change = { ...change, puts: [...held, ...(change.puts ?? [])] }
       this.#held.clear()
     }
-    if (!this.#flight) return (this.#flight = this.#write(change))
+    if (!this.#flight) return this.#begin(change)
     const then = (): Promise<void> => {
       const next = this.#next as Change
       this.#next = undefined
-      return (this.#flight = this.#write(next))
+      return this.#begin(next)
     }
     this.#next ??= { puts: [], deletes: [], durable: false, done: this.#flight.then(then, then) }
     this.#next.puts.push(...(change.puts ?? []))
@@ -149,11 +150,18 @@ export class Claim {
     return this.#next.done
   }
 
+  #begin(change: Change): Promise<void> {
+    if (!this.#failure && !this.#released) return (this.#flight = this.#write(change))
+    this.#flight = undefined
+    return Promise.reject(
+      this.#failure ? this.#failure.error : lost(this.head.thread, 'it has been let go'),
+    )
+  }
+
   /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
   async #write({ puts = [], deletes = [], durable = false }: Change): Promise<void> {
     const { head } = this
     const { clock, leaseMs, store } = this.#owner
-    if (this.#released) throw lost(head.thread, 'it has been let go')
     const now = clock.now()
     if (head.owner !== '' && head.until - now < leaseMs / 2) {
       deletes.push(dueKey(this.at, head.until, 'lease'))
@@ -170,7 +178,6 @@ export class Claim {
     const batch: Batch = durable ? { checks, puts, deletes, durable } : { checks, puts, deletes }
     let revision: Revision | undefined
     let failure: { readonly error: unknown } | undefined
-    this.#failed = true
     try {
       revision = await store.commit(batch)
     } catch (error) {
@@ -178,7 +185,9 @@ export class Claim {
     }
     try {
       revision ??= await this.#explain(batch, text, failure)
-      this.#failed = false
+    } catch (error) {
+      this.#failure = { error }
+      throw error
     } finally {
       if (!this.#next) this.#flight = undefined
     }
@@ -222,8 +231,8 @@ export class Claim {
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
-    if (this.#failed && this.#stored) Object.assign(this.head, JSON.parse(this.#stored))
-    this.#failed = false
+    if (this.#failure && this.#stored) Object.assign(this.head, JSON.parse(this.#stored))
+    this.#failure = undefined
   }
 
   /**

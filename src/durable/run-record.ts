@@ -42,9 +42,6 @@ export function runRecord(
 
 /** What is recorded of a failure: no stack, no own fields. */
 export function errorInfo(error: unknown, depth = 0): ErrorInfo {
-  const { name, message, code, cause } = (
-    typeof error === 'object' && error !== null ? error : { message: error }
-  ) as Record<string, unknown>
   const text = (value: unknown): string => {
     try {
       return String(value)
@@ -52,6 +49,8 @@ export function errorInfo(error: unknown, depth = 0): ErrorInfo {
       return 'unknown'
     }
   }
+  if (typeof error !== 'object' || error === null) return { name: 'Error', message: text(error) }
+  const { name, message, code, cause } = properties(error)
   return {
     name: text(name ?? 'Error'),
     message: text(message ?? ''),
@@ -60,4 +59,16 @@ export function errorInfo(error: unknown, depth = 0): ErrorInfo {
       cause !== null &&
       depth < 8 && { cause: errorInfo(cause, depth + 1) }),
   }
+}
+
+/** What can be read of an error: getters may throw. */
+function properties(error: object): Record<string, unknown> {
+  const read = (key: string): unknown => {
+    try {
+      return (error as Record<string, unknown>)[key]
+    } catch {
+      return undefined
+    }
+  }
+  return { name: read('name'), message: read('message'), code: read('code'), cause: read('cause') }
 }

@@ -4,9 +4,10 @@ import { plan } from '../graph/plan.ts'
 import type { Fields, InputFor, StateOf } from '../graph/state.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
-import type { Logger } from '../lib/logger.ts'
+import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { memory } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
+import { NodeContext } from './context.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { cancel, remove } from './manage.ts'
 import { history, interruptions, runs, state, threads } from './read.ts'
@@ -179,16 +180,11 @@ function appOf(graph: Graph, options: CompileOptions): App {
       },
     },
     newId: make,
-    logger: options.logger ?? consoleLogger,
+    context: (execution) => new NodeContext(execution),
+    logger: guarded(options.logger ?? consoleLogger),
     stepLimit,
     concurrency,
     durability,
     active: new Map(),
   }
-}
-
-const consoleLogger: Logger = {
-  debug() {},
-  warn: (message, data) => console.warn(message, data),
-  error: (message, data) => console.error(message, data),
 }

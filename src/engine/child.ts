@@ -24,6 +24,7 @@ export function child(
     const { attempt } = execution
     enter(execution, plan, input, place, options.emit).then(
       (state) => {
+        if (execution.attempt !== attempt) return
         execution.busy--
         if (state === undefined) execution.pause()
         else {
@@ -32,6 +33,7 @@ export function child(
         }
       },
       (error: unknown) => {
+        if (execution.attempt !== attempt) return
         execution.busy--
         if (!execution.alive(attempt)) return
         reject(error)

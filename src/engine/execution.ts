@@ -3,10 +3,10 @@ import type { Task } from '../durable/checkpoint.ts'
 import type { Entry, ResultEntry } from '../durable/journal.ts'
 import type { PauseRecord } from '../durable/pause.ts'
 import { isHeddleError } from '../errors.ts'
+import { later } from '../lib/clock.ts'
 import type { JsonSchema } from '../schema.ts'
 import { isGoto } from '../graph/graph.ts'
 import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
-import { NodeContext } from './context.ts'
 import type { Level } from './level.ts'
 import { isPromise, take, type Update } from './take.ts'
 import type { Step } from './step.ts'
@@ -57,6 +57,8 @@ export class Calls {
     this.#counts.clear()
     this.used.clear()
     this.children.clear()
+    this.works.clear()
+    this.asks.length = 0
   }
 }
 
@@ -92,7 +94,12 @@ export class Execution {
 
   /** Whether this attempt may still do something. */
   alive(attempt: number): boolean {
-    return this.status === 'running' && this.attempt === attempt && this.step.stopped === undefined
+    return (
+      this.status === 'running' &&
+      this.attempt === attempt &&
+      this.#stopped === undefined &&
+      this.step.stopped === undefined
+    )
   }
 
   /** What the node asked of us; made when it first does. */
@@ -122,14 +129,16 @@ export class Execution {
     const attempt = ++this.attempt
     this.status = 'running'
     this.#controller = this.#stopped = undefined
+    this.pausing = false
+    this.busy = 0
     if (attempt > 1) this.#calls?.again()
     level.tell('node_start', () => ({ node: this.node.name, task: this.task.id, attempt }))
     const { timeout } = this.node
     if (timeout !== undefined)
-      this.#timer = run.app.owner.clock.after(timeout, () => this.#timeout(attempt, timeout))
+      this.#timer = later(run.app.owner.clock, timeout, () => this.#timeout(attempt, timeout))
     let result: unknown
     try {
-      result = this.node.run(view(level.state), new NodeContext(this) as never)
+      result = this.node.run(view(level.state), level.run.app.context(this) as never)
     } catch (error) {
       return this.#failed(attempt, error)
     }
@@ -155,7 +164,7 @@ export class Execution {
       if (!isPromise(update)) return this.#finish(update)
       update.then(
         (late) => this.alive(attempt) && this.#finish(late),
-        (error: unknown) => this.fail(error),
+        (error: unknown) => (this.alive(attempt) ? this.fail(error) : this.step.late(error)),
       )
     } catch (error) {
       this.fail(error)
@@ -170,7 +179,11 @@ export class Execution {
   }
 
   #failed(attempt: number, error: unknown): void {
-    if (!this.alive(attempt)) return this.step.late(error)
+    if (!this.alive(attempt)) {
+      // A node that stops as it was told to.
+      if (error !== this.#stopped?.reason) this.step.late(error)
+      return
+    }
     if (this.pausing) return
     const { retry } = this.node
     try {
@@ -186,17 +199,19 @@ export class Execution {
     const delay =
       Math.min(retry.delay * retry.factor ** (attempt - 1), retry.maxDelay) *
       (1 - retry.jitter * random())
-    this.#timer = clock.after(delay, () => this.alive(attempt) && this.run())
+    this.#timer = later(clock, delay, () => this.run())
   }
 
   #timeout(attempt: number, ms: number): void {
-    if (!this.alive(attempt) || this.pausing) return
+    // A node that waits is not late; one that waits and still has work under way is.
+    if (!this.alive(attempt) || (this.pausing && this.busy === 0)) return
+    this.pausing = false
     const error = new DOMException(
       `Node "${this.node.name}" took longer than ${ms} ms`,
       'TimeoutError',
     )
-    this.#halt(error)
     this.#failed(attempt, error)
+    this.#halt(error)
   }
 
   /** Ends the step: this task can't be finished. */

@@ -31,7 +31,9 @@ async function perform(
     await run.note({ kind: 'once', task: execution.task.id, place, value })
     return value
   } finally {
-    execution.calls.works.delete(place)
-    if (--execution.busy === 0) execution.quiet()
+    if (execution.attempt === attempt) {
+      execution.calls.works.delete(place)
+      if (--execution.busy === 0) execution.quiet()
+    }
   }
 }

@@ -9,6 +9,26 @@ export interface Clock {
 /** The longest delay that timers take everywhere: beyond it they fire at once. */
 const LONGEST = 2 ** 31 - 1
 
+/** Calls back when `ms` have passed, however early the clock does and whatever it can't do at once. */
+export function later(clock: Clock, ms: number, call: () => void): () => void {
+  const due = clock.now() + ms
+  let left = ms
+  let cancel: () => void
+  const wait = (): void => {
+    const now = Math.min(left, LONGEST)
+    cancel = clock.after(now, () => {
+      const remaining = due - clock.now()
+      // More than there was before: the clock was set back. What was waited for has passed all the same.
+      left = remaining > left ? left - now : remaining
+      if (left <= 0) return call()
+      left = Math.max(1, left)
+      wait()
+    })
+  }
+  wait()
+  return () => cancel()
+}
+
 /** The platform's clock. Its timers never keep a process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
