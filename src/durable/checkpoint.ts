@@ -48,7 +48,7 @@ export function checkpointText(row: Checkpoint): string {
   const text = (name: string, value: unknown): string =>
     value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
   const { p } = state
-  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}],"run":${quoted(run)},"ns":[${ns.map(quoted)}],"ran":[${ran.map(quoted)}],"next":[${tasks}]${text('parent', parent)}${text('joins', joins)}${p ? `,"p":["${p[0]}",${p[1]},${p[2]}]` : ''}${text('l', state.l)}}`
+  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}],"run":${quoted(run)},"ns":[${ns.map(quoted)}],"ran":[${ran.map(quoted)}],"next":[${tasks}]${text('parent', parent)}${text('joins', joins)}${p ? `,"p":["${p[0]}",${p.slice(1)}]` : ''}${text('l', state.l)}}`
 }
 
 /** A string as JSON; most are names that need no escapes. */

@@ -2,9 +2,10 @@
  * Where a value stands that is kept as a log of updates: `[generation, updates, base]`. A row holds one update; every 32
  * rows are written as one, 32 of those as one more, as a counter carries. So bytes stay within the levels times what was
  * written, and the names of the rows that make up the latest value follow from these three figures alone. The first
- * `base` updates came as one row when the generation began and are never written again.
+ * `base` updates came as one row when the generation began and are never written again. `shared`: another branch or
+ * owner may add to the generation too, so that who goes on from here begins one of its own.
  */
-export type LogRef = readonly [generation: string, updates: number, base: number]
+export type LogRef = readonly [generation: string, updates: number, base: number, shared?: 1]
 
 const FAN = 32
 

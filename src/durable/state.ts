@@ -69,9 +69,9 @@ export class State {
       const log = this.#writeList(root, checkpoint, i, list, puts)
       if (log !== undefined)
         (l ??= Object.create(null) as Record<string, LogRef>)[(this.fields[i] as FieldShape).name] =
-          log.ref
+          refOf(log)
     }
-    return { p: this.#plain?.ref, l }
+    return { p: this.#plain && refOf(this.#plain), l }
   }
 
   #writePlain(root: Key, checkpoint: string, puts: Put[]): void {
@@ -176,7 +176,7 @@ export class State {
           if (next > 1) set.add(i)
         }
       }
-      state.#plain = { ref: p, shared, since }
+      state.#plain = { ref: p, shared: shared || p[3] === 1, since }
     }
     let nth = p ? 1 : 0
     for (const { name } of lists) {
@@ -189,11 +189,13 @@ export class State {
         settle(since, [ref[0], at + count, ref[2]], items.length)
       }
       state.values[i] = new List(items)
-      state.#lists[i] = { ref, shared, since }
+      state.#lists[i] = { ref, shared: shared || ref[3] === 1, since }
     }
     return state
   }
 }
+
+const refOf = ({ ref, shared }: Log): LogRef => (shared ? [ref[0], ref[1], ref[2], 1] : ref)
 
 const levelOf = (size: number): number => (size < 32 ? 0 : 1 + levelOf(size / 32))
 
