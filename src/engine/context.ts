@@ -72,13 +72,13 @@ export class NodeContext {
     payload?: unknown,
     options?: PauseOptions | AskOptions<unknown> | Question,
   ): Promise<unknown> {
-    return this.#call(() => interrupt(this.#execution, payload, options))
+    return this.#call(() => interrupt(this.#execution, payload, options), true)
   }
   wait(wakeAt: string | Date, payload?: unknown, options?: PauseOptions): Promise<unknown> {
-    return this.#call(() => wait(this.#execution, wakeAt, payload, options))
+    return this.#call(() => wait(this.#execution, wakeAt, payload, options), true)
   }
   sleep(ms: number, options?: PauseOptions): Promise<unknown> {
-    return this.#call(() => sleep(this.#execution, ms, options))
+    return this.#call(() => sleep(this.#execution, ms, options), true)
   }
   once(key: string, work: () => unknown): Promise<unknown> {
     return this.#call(() => once(this.#execution, key, work))
@@ -92,9 +92,11 @@ export class NodeContext {
   }
 
   /** Pauses and stored work belong to a node that runs; afterwards they never settle, as nobody could hear of it. */
-  #call(work: () => Promise<unknown>): Promise<unknown> {
+  #call(work: () => Promise<unknown>, pauses = false): Promise<unknown> {
     const execution = this.#execution
+    // A pause that is reached late is recorded with the others, if they are still waited for.
     const paused =
+      pauses &&
       execution.status === 'paused' &&
       execution.attempt === this.#attempt &&
       !execution.step.stopped

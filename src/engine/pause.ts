@@ -10,6 +10,9 @@ import type { Ask, Execution } from './execution.ts'
 import { PATIENCE } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
 
+/** The last instant that a Date can tell. */
+const LAST = 8.64e15
+
 type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question, 'is' | 'payload'>>
 
 /** Asks a person, or gives the answer that is recorded. */
@@ -20,9 +23,11 @@ export function interrupt(
 ): Promise<unknown> {
   const { key, schema, expires, is, payload: shape } = options as Options
   const node = execution.node.name
-  if (expires !== undefined && !(expires > 0)) {
+  const now = execution.step.level.run.app.owner.clock.now()
+  const expiring = typeof expires === 'number' && expires > 0 && now + expires <= LAST
+  if (expires !== undefined && !expiring) {
     throw new RangeError(
-      `Cannot ask in node "${node}": expires is ${expires}, not a positive number of milliseconds`,
+      `Cannot ask in node "${node}": expires is ${String(expires)}, not a positive number of milliseconds`,
     )
   }
   if (is && shape) {
@@ -36,8 +41,7 @@ export function interrupt(
   const group = key === undefined ? 'i:' : `${named ? 'I' : 'q'}${key.length}:${key}:`
   const n = execution.calls.count(group)
   const fresh = (place: string): Promise<never> => {
-    const due =
-      expires === undefined ? undefined : execution.step.level.run.app.owner.clock.now() + expires
+    const due = expires === undefined ? undefined : now + expires
     const shown = jsonSchemaOf(schema)
     return hold(execution, {
       execution,
@@ -60,6 +64,8 @@ export function interrupt(
   }
   const place = freePlace(execution, records, group, n)
   if (named || !answersLeft(execution, records)) return fresh(place)
+  // It came too late to be waited for; it is asked when the node is entered again.
+  if (execution.status === 'paused') return new Promise(() => {})
   return new Promise((_, reject) => {
     execution.busy++
     const done = (): void => {
@@ -102,11 +108,12 @@ export function wait(
 /** Waits for some milliseconds from the first time on. */
 export function sleep(execution: Execution, ms: number, options?: PauseOptions): Promise<void> {
   const due = (): number => {
-    if (!(ms >= 0 && ms <= 8.64e15))
+    const at = execution.step.level.run.app.owner.clock.now() + ms
+    if (typeof ms !== 'number' || !(ms >= 0 && at <= LAST))
       throw new RangeError(
-        `Cannot sleep in node "${execution.node.name}": ${ms} is no number of milliseconds`,
+        `Cannot sleep in node "${execution.node.name}": ${String(ms)} is no number of milliseconds`,
       )
-    return execution.step.level.run.app.owner.clock.now() + ms
+    return at
   }
   return until(execution, 's', options, undefined, due).then(() => undefined)
 }

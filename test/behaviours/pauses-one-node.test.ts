@@ -31,7 +31,8 @@ everyWay('a node that asks in a loop gets each answer once, the next node none',
   expect(ended).toMatchObject({ status: 'success', state: { n: 3, r: 'ok' } })
   expect(calls).toEqual({ ask: 4, last: 2 })
   expect(story.events('interrupt')).toHaveLength(4)
-  expect(await answersOf(story)).toEqual(['yes', 'yes', 'no', 'ok'])
+  const answered = await story.app.interruptions({ thread: 't1', status: 'answered' })
+  expect(answered.map(({ answer }) => answer)).toEqual(['yes', 'yes', 'no', 'ok'])
 })
 
 everyWay('two questions with the same words are two questions', async (open) => {
@@ -139,12 +140,6 @@ everyWay('questions and waits keep their own places', async (open) => {
 
 function thrown(): never {
   throw new Error('at once')
-}
-
-async function answersOf({ app, thread }: { app: any; thread: string }): Promise<unknown[]> {
-  return (await app.interruptions({ thread, status: 'answered' })).map(
-    ({ answer }: { answer: unknown }) => answer,
-  )
 }
 
 function one(run: (ctx: Context) => unknown, settings: object = {}): Graph {

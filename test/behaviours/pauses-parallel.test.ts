@@ -133,7 +133,7 @@ everyWay('questions asked in one breath are all on record', async (open) => {
   expect(asked.open.map(({ payload }) => payload)).toEqual(LETTERS.map((t) => ({ t })))
   await refusesBare(story, 3, calls)
   const answers = asked.open.map(({ id, payload }) => [id, `v${(payload as { t: string }).t}`])
-  const ended = await story.answer(Object.fromEntries(answers.reverse()))
+  const ended = await story.answer(Object.fromEntries(answers.toReversed()))
   expect(ended.state).toEqual({ got: ['va', 'vb', 'vc'] })
   expect(calls.n).toBe(2)
 })
