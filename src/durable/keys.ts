@@ -71,6 +71,8 @@ export const pauseKey = (root: Key, id: string): Key => pausePrefix(root) + id
 
 /** What is due, earliest first. */
 export const duePrefix = ({ graph }: Pick<Address, 'graph'>): Key => `d/${graph}/`
+/** What is due after an instant comes after this. */
+export const dueAfter = (prefix: Key, ms: number): Key => prefix + instant(Math.floor(ms) + 1)
 export const dueKey = (at: Address, ms: number, what: string): Key =>
   `d/${at.graph}/${instant(ms)}/${at.place}/${what}`
 

@@ -1,7 +1,7 @@
 import type { Key, Put } from '../store/store.ts'
-import { read, Unreadable, write, type Cell } from './codec.ts'
+import { encode, read, Unreadable, write, type Cell } from './codec.ts'
 import { logKey } from './keys.ts'
-import { List, type Value } from './list.ts'
+import { copyOf, List, type Value } from './list.ts'
 import { carry, rowsOf, type LogRef } from './log.ts'
 
 /** What the durable layer needs to know of a field. */
@@ -146,7 +146,7 @@ export class State {
     shared: boolean,
   ): Promise<State> {
     const lists = fields
-      ? fields.filter(({ name, kind }) => kind === 'list' && Object.hasOwn(l, name))
+      ? fields.filter(({ name }) => Object.hasOwn(l, name))
       : Object.keys(l).map((name) => ({ name, kind: 'list' }))
     const wanted = [...(p ? [p] : []), ...lists.map(({ name }) => l[name] as LogRef)]
     const rows = wanted.map((ref) => rowsOf(ref))
@@ -191,7 +191,17 @@ export class State {
       state.values[i] = new List(items)
       state.#lists[i] = { ref, shared: shared || ref[3] === 1, since }
     }
+    for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind === 'list')
     return state
+  }
+
+  /** The graph has changed since: what was kept as a list is a plain field now, or the other way round. */
+  #convert(at: number, listed: boolean): void {
+    const value = this.values[at]
+    if (value === undefined || value instanceof List === listed) return
+    const items = copyOf(value)
+    if (!listed) this.set(at, encode(items))
+    else if (Array.isArray(items)) this.set(at, new List(items.map((item) => encode(item))))
   }
 }
 

@@ -20,21 +20,23 @@ export interface Chosen {
 export async function chosen(run: Run, request: Opening, elsewhere: boolean): Promise<Chosen[]> {
   const { head } = run.claim
   const { thread } = head
-  const open = elsewhere ? [] : head.open
+  const now = run.app.owner.clock.now()
+  // An expired question waits for the clock only.
+  const open = elsewhere
+    ? []
+    : head.open.filter(({ kind, due = Infinity }) => kind === 'timer' || due > now)
   const given =
     'answer' in request
       ? [[bare(thread, open), request.answer] as const]
       : Object.entries(request.answers as object)
-  const now = run.app.owner.clock.now()
   const unknown: string[] = []
   const answers: Chosen[] = []
   for (const [id, answer] of given) {
     const pause = open.find((one) => one.id === id)
-    if (!pause || (pause.kind === 'question' && pause.due !== undefined && pause.due <= now))
-      unknown.push(id)
+    if (!pause) unknown.push(id)
     else answers.push({ open: pause, cell: encode(answer, undefined, 'answer') })
   }
-  if (unknown.length > 0) throw await stranger(run, unknown, open)
+  if (unknown.length > 0) throw await stranger(run, unknown, elsewhere ? [] : head.open)
   for (const { open: pause } of answers)
     await check(run, pause, given.find(([id]) => id === pause.id)?.[1])
   return answers
@@ -61,7 +63,10 @@ async function stranger(
   open: readonly OpenPause[],
 ): Promise<Error> {
   const { thread } = claim.head
-  const settled = await claim.get(ids.map((id) => `${pauseKey(claim.root, id)}.a`))
+  const ours = ids.every((id) => /^[a-z]+_[0-9a-f]{32}$/.test(id))
+  const settled = ours
+    ? await claim.get(ids.map((id) => `${pauseKey(claim.root, id)}.a`))
+    : [undefined]
   const list = ids.map((id) => `"${id}"`).join(', ')
   if (open.length === 0 || settled.every(Boolean))
     return new NothingToResume(
@@ -75,9 +80,10 @@ async function stranger(
 }
 
 /** Answers to questions that the graph lists are checked before anything runs. */
-async function check({ app }: Run, { id, kind, key }: OpenPause, answer: unknown): Promise<void> {
+async function check({ app }: Run, { id, place, key }: OpenPause, answer: unknown): Promise<void> {
+  // A key given at the call makes no declared question.
   const question =
-    kind === 'question' && key !== undefined ? app.plan.questions.get(key) : undefined
+    key !== undefined && place.startsWith('q') ? app.plan.questions.get(key) : undefined
   const result = await question?.schema['~standard'].validate(answer)
   if (result?.issues) throw refusal(result.issues, { graph: app.plan.name, interruption: id })
 }

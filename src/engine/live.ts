@@ -1,7 +1,8 @@
 import { Cancelled } from '../errors.ts'
+import { later } from '../lib/clock.ts'
 import type { StreamEvent } from './event.ts'
 import { drive } from './level.ts'
-import { open, type Opening } from './open.ts'
+import { admit, type Opening } from './open.ts'
 import { checkRequest, type Outcome, type RunRequest } from './request.ts'
 import { Run, type App } from './run.ts'
 import { Queue } from './stream.ts'
@@ -96,9 +97,9 @@ export async function execute(
       new DOMException(`Run "${run.id}" took longer than ${timeout} ms`, 'TimeoutError'),
       'error',
     )
-  const cancelTimer = timeout === undefined ? ignore : app.owner.clock.after(timeout, late)
+  const cancelTimer = timeout === undefined ? ignore : later(app.owner.clock, timeout, late)
   try {
-    const begin = await open(run, request)
+    const begin = await admit(run, request)
     claimed(run.id)
     return await advance(run, begin)
   } finally {
@@ -110,12 +111,12 @@ export async function execute(
   }
 }
 
-async function advance(run: Run, begin: () => void): Promise<Outcome> {
+async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
   const { app, claim } = run
   const level = run.level as NonNullable<Run['level']>
   app.active.set(claim.at.place, run)
   try {
-    begin()
+    await begin()
     const how = await drive(level)
     const common = (): Omit<Outcome, 'status'> => ({
       thread: claim.head.thread,
@@ -133,6 +134,7 @@ async function advance(run: Run, begin: () => void): Promise<Outcome> {
       const ended = { puts: [], deletes: [] }
       if (!run.durable && level.stale) claim.head.checkpoint = level.save()
       run.dropOpen(claim.head.open, 'cancelled', ended.puts, ended.deletes)
+      claim.head.seq = level.seq
       await run.end('success', ended)
     }
     level.tell('done', () => ({

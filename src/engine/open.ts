@@ -33,7 +33,7 @@ import type { RunRequest } from './request.ts'
 import { take } from './take.ts'
 
 /** A request, or the clock's: continues what is due. */
-export type Opening = RunRequest & { readonly wake?: true; readonly tenant?: string }
+export type Opening = RunRequest & { readonly wake?: number; readonly tenant?: string }
 
 /** A thread as it was found. */
 export interface Found {
@@ -80,9 +80,28 @@ export const owned = (head: Head, now: number): boolean => head.owner !== '' && 
  * Claims a thread for a run and brings its level to where it stands. Everything that can be refused is refused before the
  * claim; the claim and what it guards are one commit.
  *
- * @returns Continues with the first node; throws if the way out of `start` failed
+ * @returns Begins the run, which is claimed by now; rejects if the way out of `start` failed
  */
-export async function open(run: Run, request: Opening): Promise<() => void> {
+export async function admit(run: Run, request: Opening): Promise<() => Promise<void>> {
+  const { puts, deletes, begin } = await run.until(prepare(run, request))
+  if (run.stopped) throw run.stopped.reason
+  const { claim } = run
+  if (!(await claim.take({ puts, deletes }))) throw await late(run, request)
+  return async () => {
+    if (!run.durable) claim.hold()
+    else if (!run.stopped) {
+      claim.head.status = 'running'
+      await claim.commit()
+    }
+    begin()
+  }
+}
+
+/** Everything up to the claim: only reads, and what a request may be refused for. */
+async function prepare(
+  run: Run,
+  request: Opening,
+): Promise<{ readonly puts: Put[]; readonly deletes: Key[]; begin(): void }> {
   const { app } = run
   const { thread } = request
   const found = await find(app, thread, request.tenant)
@@ -93,7 +112,7 @@ export async function open(run: Run, request: Opening): Promise<() => void> {
   const deletes: Key[] = []
   const before = { status: head.status, run: head.run, root: head.root }
   let begin = (): void => {}
-  if (found.head && owned(head, app.owner.clock.now())) throw await busy(run, request, head)
+  if (found.head && owned(head, request.wake ?? app.owner.clock.now())) throw await busy(run, request, head)
   run.tookOver = head.owner !== ''
   if (run.tookOver) skipAhead(head)
   if ('input' in request)
@@ -109,12 +128,7 @@ export async function open(run: Run, request: Opening): Promise<() => void> {
   }
   start(run, request, before, found.head !== undefined, puts)
   head.seq = level.seq
-  if (!(await claim.take({ puts, deletes }))) throw await late(run, request)
-  if (run.durable) {
-    head.status = 'running'
-    await claim.commit()
-  } else claim.hold()
-  return begin
+  return { puts, deletes, begin }
 }
 
 /** The head of a thread that does not exist yet. */
@@ -205,7 +219,7 @@ async function goOn(
 ): Promise<void> {
   const { claim, app } = run
   const { head } = claim
-  const now = app.owner.clock.now()
+  const now = request.wake ?? app.owner.clock.now()
   const branch =
     request.from !== undefined && request.from !== head.checkpoint ? request.from : undefined
   const answers =
@@ -216,7 +230,7 @@ async function goOn(
     answers || branch ? [] : head.open.filter((open) => open.due !== undefined && open.due <= now)
   if (!answers && !branch && due.length === 0) {
     if (head.status === 'success') throw nothing(head.thread, 'it has ended')
-    if (request.wake && !run.tookOver) throw nothing(head.thread, 'nothing of it is due')
+    if (request.wake !== undefined && !run.tookOver) throw nothing(head.thread, 'nothing of it is due')
     if (head.status === 'interrupted' || head.status === 'waiting')
       throw nothing(head.thread, 'it waits for an answer or a clock, and none is given')
   }
@@ -252,7 +266,6 @@ async function goOn(
       deletes,
     )
   const settled = [...(answers ?? []).map(({ open }) => open), ...due]
-  run.answered(settled)
   run.woken = new Set([...run.woken, ...settled.flatMap(({ chain }) => chain)])
 }
 

@@ -216,16 +216,17 @@ function wakeHeld(execution: Execution, group: string): void {
 /** The answer, checked. A bad one fails the run and the question stays open. */
 async function answerOf(
   execution: Execution,
-  { kind, place, pause, value }: PlaceEntry,
+  entry: PlaceEntry,
   schema: Schema | undefined,
 ): Promise<unknown> {
+  const { kind, pause, value } = entry
   if (kind === 'expired')
     throw new DOMException(`The question of node "${execution.node.name}" expired`, 'TimeoutError')
   if (!schema) return decode(value)
   const { level } = execution.step
   const result = await schema['~standard'].validate(decode(value))
   if (!result.issues) return result.value
-  level.run.reopen(execution, place)
+  level.run.reopen(execution, entry)
   execution.fail(
     refusal(result.issues, {
       graph: level.plan.name,

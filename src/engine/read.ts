@@ -31,9 +31,9 @@ const PAGE = 100
 async function* rows(
   store: Store,
   prefix: Key,
-  { first = PAGE, after }: { readonly first?: number; readonly after?: Key | undefined } = {},
+  { page: size = PAGE, after }: { readonly page?: number; readonly after?: Key | undefined } = {},
 ): AsyncGenerator<Entry> {
-  for (let limit = first, from = after; ; limit = PAGE) {
+  for (let limit = size, from = after; ; limit = PAGE) {
     const page = await store.list({ prefix, limit, ...(from !== undefined && { after: from }) })
     yield* page
     if (page.length < limit) return
@@ -87,7 +87,7 @@ export async function state(
   tenant: string,
   thread: string,
   { checkpoint, ns }: Within & { readonly checkpoint?: string } = {},
-): Promise<Snapshot<any, any> | undefined> {
+): Promise<Snapshot | undefined> {
   const { at, head } = await find(app, thread, tenant)
   if (!head) return undefined
   if (ns?.length && checkpoint === undefined) {
@@ -114,7 +114,7 @@ export async function* history(
     before,
     ns,
   }: Within & { readonly limit?: number; readonly before?: string } = {},
-): AsyncGenerator<Snapshot<any, any>> {
+): AsyncGenerator<Snapshot> {
   const { at, head } = await find(app, thread, tenant)
   if (!head) return
   const root = rootPrefix(at.place, head.born)
@@ -122,7 +122,7 @@ export async function* history(
   if (!space) return
   const after = before === undefined ? undefined : checkpointKey(root, space, before)
   const entries = rows(app.owner.store, checkpointPrefix(root, space), {
-    first: Math.max(1, Math.min(limit, PAGE)),
+    page: Math.max(1, Math.min(limit, PAGE)),
     after,
   })
   for await (const entry of first(limit, entries))
@@ -136,7 +136,7 @@ async function show(
   id: string | undefined,
   entry: Entry | undefined,
   space: string,
-): Promise<Snapshot<any, any>> {
+): Promise<Snapshot> {
   try {
     if (!entry) throw new Unreadable('its row is missing')
     const row = readCheckpoint(entry.value)
@@ -175,7 +175,7 @@ function snapshotOf(
   row: Checkpoint,
   values: Record<string, unknown>,
   pauses: Pick<Snapshot, 'interruptions' | 'timers'>,
-): Snapshot<any, any> {
+): Snapshot {
   const newest = row.id === head.checkpoint
   const status = newest ? (head.status as Status) : row.next.length > 0 ? 'running' : 'success'
   return {

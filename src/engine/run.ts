@@ -1,6 +1,6 @@
 import type { Claim, Owner } from '../durable/claim.ts'
 import type { OpenPause } from '../durable/head.ts'
-import { Journal, type Entry } from '../durable/journal.ts'
+import { Journal, type Entry, type PlaceEntry } from '../durable/journal.ts'
 import { dueKey, inboxKey, pauseKey, runKey } from '../durable/keys.ts'
 import { settlementText, type PauseRecord, type Settlement } from '../durable/pause.ts'
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
@@ -21,6 +21,8 @@ export interface App {
   readonly owner: Owner
   readonly newId: (prefix: string) => string
   readonly logger: Logger
+  /** Makes what a node sees; handed in, as it leads back to levels and steps. */
+  readonly context: (execution: Execution) => object
   readonly stepLimit: number
   readonly concurrency: number
   readonly durability: 'step' | 'exit'
@@ -49,8 +51,8 @@ export class Run {
   /** Settles when the run has ended and is recorded. */
   readonly finished: Promise<void>
   finish: () => void = () => {}
+  #onStop: ((reason: unknown) => void) | undefined
   #reopened: OpenPause[] = []
-  #answered: OpenPause[] = []
 
   constructor(
     app: App,
@@ -70,7 +72,17 @@ export class Run {
       reason: reason ?? new Cancelled(`Cannot finish run "${this.id}": it was aborted`, {}),
       status,
     }
+    this.#onStop?.(this.stopped.reason)
     this.level?.step?.stop(this.stopped.reason)
+  }
+
+  /** Waits for what comes before the claim, user code among it; a stop ends the wait. */
+  until<Value>(work: Promise<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.#onStop = reject
+      work.then(resolve, reject)
+      if (this.stopped) reject(this.stopped.reason)
+    })
   }
 
   /** Whether a task stays as it is: something in it is open, and nothing has come for it. */
@@ -87,17 +99,21 @@ export class Run {
     return this.openOf(task).find((open) => open.place === place)
   }
 
-  /** Remembers which pauses this run was given answers for. */
-  answered(open: readonly OpenPause[]): void {
-    this.#answered = [...open]
-  }
-
   /** An answer that doesn't fit: its question is open again when the run has ended. */
-  reopen(execution: Execution, place: string): void {
-    const open = this.#answered.find(
-      (one) => one.place === place && one.chain.at(-1) === execution.task.id,
-    )
-    if (open) this.#reopened.push(open)
+  reopen({ step, task }: Execution, { place, pause: id = '' }: PlaceEntry): void {
+    const record = this.records.get(id)
+    if (!record) return
+    const { n, due, key } = record
+    const chain = step.level.chain(task.id)
+    this.#reopened.push({
+      id,
+      kind: 'question',
+      chain,
+      place,
+      n,
+      ...(due !== undefined && { due }),
+      ...(key !== undefined && { key }),
+    })
   }
 
   /** Stores an entry of the journal. */
@@ -147,7 +163,7 @@ export class Run {
     error?: unknown,
   ): Promise<void> {
     const { claim } = this
-    const info = error === undefined ? undefined : errorInfo(error)
+    const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
     const row: RunEnd = {
       status,
       ...(info && { error: info }),
@@ -197,6 +213,11 @@ export class Run {
         key: inboxKey(claim.at, open.n, open.id),
         value: JSON.stringify([head.thread, head.born, open.id]),
       })
+      if (open.due !== undefined)
+        puts.push({
+          key: dueKey(claim.at, open.due, open.id),
+          value: JSON.stringify([head.tenant, head.thread]),
+        })
       deletes.push(`${pauseKey(claim.root, open.id)}.a`)
     }
     if (level) head.seq = level.seq

@@ -31,6 +31,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const executions = steps.flatMap((step) => [...step.executions])
   const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
   const ids = await Promise.all(asks.map(idOf))
+  level.assertAlive()
   const results = steps.flatMap((step) => step.unsaved())
   for (const execution of results) puts.push(claim.entry(execution.entry()))
   for (const { asked } of executions)

@@ -1,4 +1,4 @@
-import { duePrefix, instantOf, part } from '../durable/keys.ts'
+import { dueAfter, duePrefix, instantOf, part } from '../durable/keys.ts'
 import { isHeddleError } from '../errors.ts'
 import type { Key } from '../store/store.ts'
 import { execute } from './live.ts'
@@ -48,6 +48,11 @@ export async function tick(
     if (page.length < 100) break
     after = page.at(-1)?.key
   }
+  if (woken.length + recovered.length > 0 && !(next !== undefined && next <= now)) {
+    // What went on may wait again, and not for long.
+    const [first] = await store.list({ prefix, limit: 1, after: dueAfter(prefix, now) })
+    next = first && instantOf(first.key)
+  }
   return { woken, recovered, ...(next !== undefined && { next: new Date(next) }) }
 }
 
@@ -74,7 +79,7 @@ async function proceed(
     return undefined
   }
   try {
-    await execute(new Run(app, {}), { thread, tenant, wake: true })
+    await execute(new Run(app, {}), { thread, tenant, wake: now })
   } catch (error) {
     // A failure of the run is in its record; a claim that somebody else won is theirs.
     if (isHeddleError(error, 'thread_busy') || isHeddleError(error, 'nothing_to_resume'))
