@@ -112,7 +112,8 @@ async function prepare(
   const deletes: Key[] = []
   const before = { status: head.status, run: head.run, root: head.root }
   let begin = (): void => {}
-  if (found.head && owned(head, request.wake ?? app.owner.clock.now())) throw await busy(run, request, head)
+  if (found.head && owned(head, request.wake ?? app.owner.clock.now()))
+    throw await busy(run, request, head)
   run.tookOver = head.owner !== ''
   if (run.tookOver) skipAhead(head)
   if ('input' in request)
@@ -226,11 +227,15 @@ async function goOn(
     'answer' in request || 'answers' in request
       ? await chosen(run, request, branch !== undefined)
       : undefined
-  const due =
-    answers || branch ? [] : head.open.filter((open) => open.due !== undefined && open.due <= now)
+  const isAnswered = (open: OpenPause): boolean =>
+    answers?.some((one) => one.open === open) ?? false
+  const due = branch
+    ? []
+    : head.open.filter((open) => open.due !== undefined && open.due <= now && !isAnswered(open))
   if (!answers && !branch && due.length === 0) {
     if (head.status === 'success') throw nothing(head.thread, 'it has ended')
-    if (request.wake !== undefined && !run.tookOver) throw nothing(head.thread, 'nothing of it is due')
+    if (request.wake !== undefined && !run.tookOver)
+      throw nothing(head.thread, 'nothing of it is due')
     if (head.status === 'interrupted' || head.status === 'waiting')
       throw nothing(head.thread, 'it waits for an answer or a clock, and none is given')
   }
