@@ -48,7 +48,7 @@ for (const place of places) {
   }
 }
 
-function breakable(place: (typeof places)[number], calls: string[], broken: () => boolean): Graph {
+function breakable(place: (typeof places)[number], calls: string[], broken: () => boolean) {
   const fail = (where: string): void => {
     if (where === place && broken()) throw new Error(`${where} is broken`)
   }
@@ -98,7 +98,7 @@ function breakable(place: (typeof places)[number], calls: string[], broken: () =
       async c() {
         await after(1)
         fail('late router')
-        return 'end'
+        return 'end' as const
       },
       w: 'end',
     },

@@ -1,5 +1,5 @@
 // B13: the order in which updates are folded is that of the graph, live, after a pause and after a failure.
-import { append, each, field, graph, merge, reduced, type Graph } from 'heddle'
+import { append, each, field, graph, merge, reduced } from 'heddle'
 import { expect, test } from 'vitest'
 import { after, eachWay, keepBooks, mulberry32, SEEDS, shuffled, Story } from './harness.ts'
 
@@ -32,7 +32,7 @@ test('nodes that take their time in any order are folded in the order of their d
   expect(ends.size, 'different orders of finishing').toBeGreaterThan(30)
 })
 
-function five(delays: readonly number[], finished: string[]): Graph {
+function five(delays: readonly number[], finished: string[]) {
   const say = async (name: string, at: number) => {
     await after(delays[at] as number)
     finished.push(name)

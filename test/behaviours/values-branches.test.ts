@@ -1,5 +1,5 @@
 // Rows are written once, whatever a thread does; branches read back right; bytes grow with what changed.
-import { append, field, graph, memory, reduced, type Graph, type Store } from 'heddle'
+import { append, field, graph, memory, reduced, type Store } from 'heddle'
 import { expect, test } from 'vitest'
 import { keepBooks, mulberry32, Story } from './harness.ts'
 import { rowsOf } from './portable.ts'
@@ -30,7 +30,7 @@ function writtenOnce(): Store & { readonly bytes: Record<string, number> } {
 }
 
 /** Counts, lists what it counts, asks at every third number, works once in every node, and ends at `most`. */
-function counter(most: number): Graph {
+function counter(most: number) {
   return graph({
     name: 'counter',
     state: {
@@ -81,7 +81,7 @@ for (let seed = 1; seed <= 12; seed++) {
     for (let round = 0; round < 24; round++) {
       const history = await story.history()
       for (const { checkpoint, parent } of history.toReversed())
-        if (!led.has(checkpoint)) led.set(checkpoint, (parent && led.get(parent)) ?? [])
+        if (!led.has(checkpoint)) led.set(checkpoint, led.get(parent ?? '') ?? [])
       const before = await checked(history)
       // The newest checkpoint named is no other than none named: it waits for its answer.
       const others = history.slice(1)
