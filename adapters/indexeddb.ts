@@ -1,4 +1,4 @@
-import { wrap } from 'idb'
+import { wrap, type IDBPObjectStore } from 'idb'
 import { StorageBlocked, StorageClosed, StorageQuota } from '../src/index.ts'
 import type { Batch, Entry, Key, Range, Revision, Store } from '../src/index.ts'
 
@@ -8,7 +8,6 @@ export type IndexedDbEvent =
   | { readonly kind: 'superseded' }
   /** The browser emptied it; threads that vanished are not resurrected. */
   | { readonly kind: 'reset' }
-  /** It is full: nothing of the batch was written. */
   | { readonly kind: 'quota'; readonly freed: number }
 
 /** How `indexedDb` keeps its rows. */
@@ -26,7 +25,6 @@ type Work<Result> = (db: IDBDatabase) => Promise<Result>
 type Row = readonly [revision: Revision, value: string]
 
 const VERSION = 1
-const OPEN_MS = 5000
 const MAX_VALUE_BYTES = 32 * 1024 * 1024
 const GONE = 'the connection to the database is gone'
 /** What a dead connection says in one browser or another. */
@@ -135,16 +133,14 @@ export function indexedDb(options: IndexedDbOptions = {}): Store {
       use((db) => {
         const tx = writing(db)
         tx.objectStore('rows').delete(under(prefix))
-        tx.commit()
         return done(tx)
       }),
 
     async close() {
-      const opened = connection
+      if (connection) drop(connection)
       const message = `Cannot use database "${name}": its store is closed`
       connection = Promise.reject(new StorageClosed(message, { store: name }))
       connection.catch(ignore)
-      if (opened) drop(opened)
     },
   }
 }
@@ -158,7 +154,7 @@ async function open(factory: IDBFactory | undefined, name: string): Promise<IDBD
     throw error
   })
   const late = new Promise<undefined>((resolve) => {
-    const timer = setTimeout(resolve, OPEN_MS)
+    const timer = setTimeout(resolve, 5000)
     opening.catch(ignore).then(() => clearTimeout(timer))
   })
   const db = await Promise.race([opening, late])
@@ -181,33 +177,37 @@ async function ask(factory: IDBFactory, name: string, version?: number): Promise
 
 const databaseId = async (db: IDBDatabase): Promise<unknown> => reading(db, 'meta').get('id')
 
-/** An object store in a transaction of its own, whose requests tell all. Await nothing but them. */
-function reading(db: IDBDatabase, store: 'rows' | 'meta') {
-  const tx = wrap(db).transaction(store)
-  tx.done.catch(ignore)
-  return tx.store
-}
+/** An object store in a transaction of its own: await nothing but its requests. */
+const reading = (db: IDBDatabase, store: 'rows' | 'meta'): IDBPObjectStore =>
+  wrap(db.transaction(store).objectStore(store))
 
 /** Writes a batch and tells so, unless a check fails. All requests go out at once: waiting costs. */
 async function write(tx: IDBTransaction, batch: Batch, revision: Revision): Promise<boolean> {
   const { checks = [], puts = [], deletes = [] } = batch
   const end = done(tx)
   let refused = false
-  let unchecked = checks.length
+  let sent = false
+  function send(): void {
+    if (refused) return
+    tx.commit()
+    sent = true
+  }
   try {
     const rows = tx.objectStore('rows')
+    let last: IDBRequest | undefined
     for (const check of checks) {
-      const request: IDBRequest<Row | undefined> = rows.get(check.key)
+      const request: IDBRequest<Row | undefined> = (last = rows.get(check.key))
       request.addEventListener('success', () => {
-        if (refused) return
-        refused = request.result?.[0] !== check.revision
-        if (refused) tx.abort()
-        else if (--unchecked === 0) tx.commit()
+        if (refused || request.result?.[0] === check.revision) return
+        refused = true
+        tx.abort()
       })
     }
-    for (const { key, value } of puts) rows.put([revision, value] satisfies Row, key)
-    for (const key of deletes) rows.delete(key)
-    if (unchecked === 0) tx.commit()
+    for (const { key, value } of puts) last = rows.put([revision, value] satisfies Row, key)
+    for (const key of deletes) last = rows.delete(key)
+    // Not before: when a row fails after `commit()`, Firefox keeps the others.
+    if (last) last.addEventListener('success', send)
+    else send()
   } catch (error) {
     // Or what is queued so far would be committed.
     tx.abort()
@@ -218,8 +218,8 @@ async function write(tx: IDBTransaction, batch: Batch, revision: Revision): Prom
     return true
   } catch (error) {
     if (refused) return false
-    if (unchecked > 0 || !LOST.includes(nameOf(error))) throw error
-    // It was sent, so it may have landed: only the caller can find out.
+    if (!sent || !LOST.includes(nameOf(error))) throw error
+    // It may have landed: only the caller can find out.
     throw new Error(`Cannot tell if the batch was written: ${GONE}`, { cause: error })
   }
 }

@@ -140,7 +140,6 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
 
   async 'opens again when the browser ends its connection'({ store, tap, events }) {
     await store.commit(head('one'))
-    tap.connections[0]!.close()
     tap.tell(tap.connections[0]!, 'close')
     equal(await retold(store, HEAD), 'one', 'the row')
     equal([tap.opened, events], [2, []], 'databases opened, and events')
@@ -205,33 +204,36 @@ const cases: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   },
 
   async 'keeps old rows and writes nothing of a batch when it is full'({ store, tap, events }) {
-    await store.commit({
-      puts: [
-        { key: HEAD, value: 'one' },
-        { key: 't/1', value: 'kept' },
-      ],
-    })
+    const rows = [HEAD, 't/1', 't/2']
+    await store.commit({ puts: rows.slice(0, 2).map((key) => ({ key, value: 'old' })) })
     tap.onWrite((tx) => {
       Object.defineProperty(tx, 'error', { value: new DOMException('full', 'QuotaExceededError') })
       tx.commit = () => tx.abort()
     })
-    const batch = {
-      puts: [
-        { key: HEAD, value: 'two' },
-        { key: 't/2', value: 'x' },
-      ],
-      deletes: ['t/1'],
-    }
+    const batch = { puts: rows.map((key) => ({ key, value: 'new' })), deletes: ['t/1'] }
     equal(await refusedWith(store.commit(batch)), 'storage_quota', 'the commit')
     equal(events, [{ kind: 'quota', freed: 0 }], 'events')
     tap.onWrite(() => {})
-    equal(
-      await Promise.all([HEAD, 't/1', 't/2'].map((key) => retold(store, key))),
-      ['one', 'kept', undefined],
-      'rows',
-    )
-    await store.commit(head('three'))
-    equal(await retold(store, HEAD), 'three', 'a row written later')
+    const kept = await Promise.all(rows.map((key) => retold(store, key)))
+    equal(kept, ['old', 'old', undefined], 'rows')
+    await store.commit(head('small'))
+    equal(await retold(store, HEAD), 'small', 'a row written later')
+  },
+
+  async 'writes nothing of a batch when one of its rows fails'({ store, tap }) {
+    const revision = await store.commit(head('old'))
+    tap.onWrite((tx) => {
+      const rows = tx.objectStore('rows')
+      const put = rows.put.bind(rows)
+      // There is such a row, so that adding it fails, later.
+      rows.put = (value, key) => (key === 't/2' ? rows.add(value, HEAD) : put(value, key))
+    })
+    const puts = [HEAD, 't/1', 't/2', 't/3'].map((key) => ({ key, value: 'new' }))
+    for (const checks of [[{ key: HEAD, revision }], []]) {
+      equal(await refusedWith(store.commit({ checks, puts })), 'ConstraintError', 'the commit')
+      const rows = await store.list({ prefix: '', limit: 9 })
+      equal(rows, [{ key: HEAD, value: 'old', revision }], 'rows')
+    }
   },
 
   async 'writes nothing of a batch that it cannot store'({ store }) {
