@@ -1,4 +1,4 @@
-import { StorageClosed, StoreUnsafe } from '../src/index.ts'
+import { StorageClosed } from '../src/index.ts'
 import type { Entry, Key, Range, Store } from '../src/index.ts'
 import {
   entryOf,
@@ -89,6 +89,8 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
       maxBatchRows: 900,
       maxBatchBytes: 64 * 1024 * 1024,
     },
+    // A first run is alone with its thread; whoever goes on with one may not be.
+    ...(!lease && !singleWriter && { unsafe: 'lease or singleWriter' }),
     async get(keys) {
       assertOpen()
       const [changing, fixed] = split(keys, (key) => key)
@@ -106,11 +108,6 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
     async commit({ checks = [], puts = [], deletes = [], ...rest }) {
       assertOpen()
       for (const { key } of checks) {
-        if (!lease && !singleWriter) {
-          const needs = 'lease or singleWriter'
-          const message = `Cannot check row "${key}": store "${NAME}" has no ${needs}`
-          throw new StoreUnsafe(message, { store: NAME, needs })
-        }
         if (!isHead(key)) throw new RangeError(`Cannot check row "${key}": it is no head, "h/…"`)
       }
       for (const { key, value } of puts) {

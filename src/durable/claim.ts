@@ -229,6 +229,11 @@ export class Claim {
     while (this.#flight) await this.#flight.catch(() => {})
   }
 
+  /** Whether a commit failed because another owner has the thread. */
+  get lost(): boolean {
+    return isHeddleError(this.#failure?.error, 'lease_lost')
+  }
+
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
     if (this.#failure && this.#stored) Object.assign(this.head, JSON.parse(this.#stored))

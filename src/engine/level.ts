@@ -76,11 +76,11 @@ export class Level {
   }
 
   /** Counts an event; makes it only if somebody may read it. A child's events stay in its own log. */
-  tell(kind: string, rest: () => object): Promise<void> | undefined {
+  tell(kind: string, rest: () => object, step = this.stepNo): Promise<void> | undefined {
     const seq = this.seq++
     const { sink } = this.run
     if (this.parent || !sink) return undefined
-    return sink.push({ seq, run: this.run.id, ns: [], kind, step: this.stepNo, ...rest() } as never)
+    return sink.push({ seq, run: this.run.id, ns: [], kind, step, ...rest() } as never)
   }
 
   /** Works out what runs first. A promise comes back only if the router of `start` made one. */

@@ -137,11 +137,9 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       claim.head.seq = level.seq
       await run.end('success', ended)
     }
-    level.tell('done', () => ({
-      checkpoint: claim.head.checkpoint,
-      state: snapshot(level.state),
-      usage: {},
-    }))
+    const { checkpoint } = claim.head
+    const end = (): object => ({ checkpoint, state: snapshot(level.state), usage: {} })
+    level.tell('done', end, level.stepNo - 1)
     return { ...common(), status: 'success' }
   } catch (error) {
     await run.fail(error)

@@ -467,12 +467,15 @@ export async function read<Value>(
 export const corrupt = (
   thread: string,
   checkpoint: string | undefined,
-  { message }: Error,
-): CorruptCheckpoint =>
-  new CorruptCheckpoint(
-    `Cannot read ${checkpoint ? `checkpoint "${checkpoint}" of ` : ''}thread "${thread}": ${message}`,
-    { thread, ...(checkpoint && { checkpoint }), why: message },
+  error: Error,
+): CorruptCheckpoint => {
+  // What a parser says may hold a piece of what is stored.
+  const why = error instanceof SyntaxError ? 'a row is not JSON' : error.message
+  return new CorruptCheckpoint(
+    `Cannot read ${checkpoint ? `checkpoint "${checkpoint}" of ` : ''}thread "${thread}": ${why}`,
+    { thread, ...(checkpoint && { checkpoint }), why },
   )
+}
 
 function readable<Value>(thread: string, checkpoint: string | undefined, work: () => Value): Value {
   try {

@@ -5,7 +5,7 @@ import type { AskOptions, PauseOptions } from '../graph/context.ts'
 import type { Question } from '../graph/question.ts'
 import { systemClock } from '../lib/clock.ts'
 import { instantFrom } from '../lib/instant.ts'
-import type { JsonSchema, Schema } from '../schema.ts'
+import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
 import type { Ask, Execution } from './execution.ts'
 import { PATIENCE } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
@@ -33,7 +33,11 @@ export function interrupt(
   if (is && shape) {
     const result = shape['~standard'].validate(payload)
     const origin = { graph: execution.step.level.plan.name, node }
-    if (!isPromise(result)) checked(result, origin, `payload of question "${key}"`)
+    const check = (late: SchemaResult<unknown>): void =>
+      void checked(late, origin, `payload of question "${key}"`)
+    // A schema that takes its time can't hold the question back: a bad payload fails the node all the same.
+    if (isPromise(result)) result.then(check).catch((error: unknown) => execution.fail(error))
+    else check(result)
   }
   const cell = encode(payload, node, 'payload')
   // A key given at the call names the call. A question's key names the question, which may be asked again.

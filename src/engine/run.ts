@@ -185,10 +185,10 @@ export class Run {
   /** Records why the run failed. What had finished by then is kept; a question whose answer didn't fit is open again. */
   async fail(error: unknown): Promise<void> {
     const { claim, level } = this
-    if (isHeddleError(error, 'lease_lost')) return
     level?.step?.stop(error)
     await level?.step?.saving
     await claim.settled()
+    if (claim.lost) return
     const puts: Put[] = []
     const deletes: Key[] = []
     claim.recover()
@@ -223,7 +223,11 @@ export class Run {
     if (level) head.seq = level.seq
     const status = this.#reopened.length > 0 ? 'interrupted' : (this.stopped?.status ?? 'error')
     try {
-      await this.end(status, { puts, deletes }, error)
+      await this.end(status, { puts, deletes }, error).catch(() => {
+        // Perhaps for what it took along: the failure alone is little.
+        claim.recover()
+        return this.end(this.stopped?.status ?? 'error', {}, error)
+      })
     } catch (failure) {
       this.app.logger.warn(
         'A failed run could not be recorded; its thread is free when the lease ends',

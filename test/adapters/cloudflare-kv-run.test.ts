@@ -52,11 +52,19 @@ test('of two answers given in two places at once one is taken, with heads in a l
   })
 })
 
-test('without a lease store, and without a word that there is one writer, nothing runs and nothing is written', async () => {
+test('without a lease store, and without a word that there is one writer, a first run works and no other', async () => {
   const earth = world()
   const app = compile(order, { store: cloudflareKv(earth.at('FRA')) })
-  await expect(app.run({ thread: 't', input: {} })).rejects.toMatchObject({ code: 'store_unsafe' })
-  expect(earth.ops).toMatchObject({ put: 0, delete: 0 })
+  expect(await app.run({ thread: 't', input: {} })).toMatchObject({ status: 'interrupted' })
+  const { put, delete: deleted } = earth.ops
+  for (const request of [{ answer: 10 }, {}, { from: (await app.state('t'))!.checkpoint }]) {
+    await expect(app.run({ thread: 't', ...request })).rejects.toMatchObject({
+      code: request.answer
+        ? 'store_unsafe'
+        : expect.stringMatching(/^(store_unsafe|nothing_to_resume)$/),
+    })
+  }
+  expect(earth.ops).toMatchObject({ put, delete: deleted })
 })
 
 /** Two seconds pass at each look at the clock, so that nothing is written too soon. */

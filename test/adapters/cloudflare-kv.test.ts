@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
 import { storeContract } from '../../adapters/testing.ts'
-import { isHeddleError, memory } from '../../src/index.ts'
+import { memory } from '../../src/index.ts'
 import { eventualKv, type WorldOptions } from '../fakes/eventual-kv.ts'
 
 beforeEach(() => {
@@ -42,17 +42,10 @@ describe('the contract, with heads in a strong store', () => {
   for (const { name, run } of storeContract({ create, except })) test(name, run)
 })
 
-test('writing under a check rejects before anything is written, without a lease store and without a word that there is one writer', async () => {
-  const world = eventualKv()
-  const store = cloudflareKv(world.at('FRA'))
-  const error = await store
-    .commit({ checks: [{ key: 'h/t', revision: undefined }], puts: [put('t/1'), put('h/t')] })
-    .catch((thrown: unknown) => thrown)
-  expect(isHeddleError(error, 'store_unsafe') && error.details).toEqual({
-    store: 'cloudflare-kv',
-    needs: 'lease or singleWriter',
-  })
-  expect(world.ops).toMatchObject({ put: 0, delete: 0 })
+test('without a lease store, and without a word that there is one writer, it says what it needs', () => {
+  expect(cloudflareKv(place()).unsafe).toBe('lease or singleWriter')
+  expect(cloudflareKv(place(), { singleWriter: true }).unsafe).toBeUndefined()
+  expect(cloudflareKv(place(), { lease: memory() }).unsafe).toBeUndefined()
 })
 
 test('reading, and writing what needs no check, works without either', async () => {
