@@ -112,12 +112,12 @@ export function wait(
 /** Waits for some milliseconds from the first time on. */
 export function sleep(execution: Execution, ms: number, options?: PauseOptions): Promise<void> {
   const due = (): number => {
-    const at = execution.step.level.run.app.owner.clock.now() + ms
-    if (typeof ms !== 'number' || !(ms >= 0 && at <= LAST))
+    const now = execution.step.level.run.app.owner.clock.now()
+    if (typeof ms !== 'number' || !(ms >= 0 && now + ms <= LAST))
       throw new RangeError(
         `Cannot sleep in node "${execution.node.name}": ${String(ms)} is no number of milliseconds`,
       )
-    return at
+    return now + ms
   }
   return until(execution, 's', options, undefined, due).then(() => undefined)
 }
