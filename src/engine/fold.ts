@@ -4,7 +4,7 @@ import type { State } from '../durable/state.ts'
 import { WriteConflict } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
 import type { SchemaResult } from '../schema.ts'
-import { cellsOf, checked, isPromise, type Update } from './take.ts'
+import { assertFields, cellsOf, checked, isPromise, type Update } from './take.ts'
 
 /** One node's part in a step. */
 export interface Contribution {
@@ -85,14 +85,14 @@ function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
  */
 export async function fill(plan: Plan, state: State, input: unknown): Promise<void> {
   const origin = { graph: plan.name }
-  const given = Object(input ?? {}) as Record<string, unknown>
-  for (const name of Object.keys(given)) {
+  assertFields(input, origin)
+  for (const name of Object.keys(input)) {
     if (!plan.index.has(name))
       checked({ issues: [{ message: 'There is no such field' }] }, origin, name)
   }
   for (const [i, field] of plan.fields.entries()) {
-    const named = Object.hasOwn(given, field.name)
-    const result = field.validate(named ? given[field.name] : undefined)
+    const named = Object.hasOwn(input, field.name)
+    const result = field.validate(named ? input[field.name] : undefined)
     const value = checked(isPromise(result) ? await result : result, origin, field.name)
     if (value === undefined && !named) continue
     const cells = cellsOf(field, value, origin)

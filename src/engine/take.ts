@@ -1,3 +1,4 @@
+import { className, isPart, isRecord } from '../durable/codec-tags.ts'
 import { encode, type Cell } from '../durable/codec.ts'
 import { SchemaError } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
@@ -51,26 +52,33 @@ export function refusal(
     .map((key) => String(typeof key === 'object' ? key.key : key))
     .join('.')
   const what =
-    at.interruption === undefined ? `field "${at.field}"` : `the answer to "${at.interruption}"`
+    at.interruption !== undefined
+      ? `the answer to "${at.interruption}"`
+      : at.field !== undefined
+        ? `field "${at.field}"`
+        : at.node === undefined
+          ? 'the input'
+          : 'the update'
   return new SchemaError(
     `Cannot accept ${what}${where && ` ${where}`}: ${path && `at "${path}": `}${first?.message ?? 'it is not valid'}`,
     { ...at, issues },
   )
 }
 
+/** Refuses what isn't a plain object: what else has members of its own would be taken for an empty one. */
+export function assertFields(
+  value: unknown,
+  from: Origin,
+): asserts value is Readonly<Record<string, unknown>> {
+  if (isPart(value) && isRecord(value)) return
+  const got = isPart(value) ? className(value) : value === null ? 'null' : typeof value
+  throw refusal([{ message: `Expected an object of fields, got ${got}` }], from)
+}
+
 /** Validates an update and turns it into cells. A promise comes back only if a schema made one. */
 export function take(plan: Plan, update: unknown, from: Origin): Update | Promise<Update> {
-  if (update === undefined || update === null) return []
-  if (typeof update !== 'object' || Array.isArray(update)) {
-    throw refusal(
-      [
-        {
-          message: `Expected an object with fields to change, got ${Array.isArray(update) ? 'a list' : typeof update}`,
-        },
-      ],
-      { ...from, field: '' },
-    )
-  }
+  if (from.node !== undefined && (update === undefined || update === null)) return []
+  assertFields(update, from)
   const taken: Update = []
   let waits: Promise<unknown>[] | undefined
   for (const name of Object.keys(update)) {
@@ -85,7 +93,7 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
         { ...from, field: name },
       )
     const field = plan.fields[i] as PlanField
-    const value = (update as Record<string, unknown>)[name]
+    const value = update[name]
     const at = taken.length
     if (field.kind === 'custom') {
       taken.push([i, encode(value, from.node, name)])
