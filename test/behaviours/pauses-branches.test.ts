@@ -109,6 +109,17 @@ everyWay('an answer to one branch heals another that had failed', async (open) =
   expect(calls).toEqual({ p1: 3, p2: 2, p3: 1, j: 1 })
 })
 
+everyWay('with room for one task at a time every branch still asks', async (open) => {
+  const calls = none()
+  const story = open(() => fan(calls, 5), { concurrency: 1 })
+  const asked = await story.start()
+  expect(asked.open.map(({ payload }) => payload)).toEqual(['1', '2'])
+  expect(calls).toEqual({ p1: 1, p2: 1, p3: 1, j: 0 })
+  const answers = asked.open.map(({ id, payload }) => [id, payload])
+  const ended = await story.answer(Object.fromEntries(answers))
+  expect(ended.state).toEqual({ xs: ['1:1', '2:2', '3'] })
+})
+
 describe('tasks of an each, answered in any order', () => {
   everyWay('end as a run that nobody disturbed', async (open) => {
     const undisturbed = await open(() => tasks(() => after(0), false)).start()

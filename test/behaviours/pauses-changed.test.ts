@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import * as z from 'zod'
 import { field, graph, question, type Context, type Graph } from 'heddle'
-import { everyWay, failure, keepBooks } from './harness.ts'
+import { after, everyWay, failure, keepBooks } from './harness.ts'
 
 keepBooks()
 
@@ -134,6 +134,29 @@ everyWay('a key and a position don’t take each other’s answers', async (open
 })
 
 everyWay(
+  'an attempt that fails while a question is held back leaves the next one free',
+  async (open) => {
+    let entered = 0
+    const story = open(() =>
+      node(
+        async (ctx) => {
+          entered++
+          // The second attempt asks something new beside an answer that isn't called for, and fails meanwhile.
+          if (entered === 2) return Promise.all([ctx.interrupt('new'), fail()])
+          return [await ctx.interrupt('first'), await ctx.interrupt('second')]
+        },
+        { retry: { attempts: 2, delay: 1 } },
+      ),
+    )
+    await story.start()
+    const asked = await story.answerOne(1)
+    expect(asked).toMatchObject({ status: 'interrupted', open: [{ payload: 'second' }] })
+    expect((await story.answerOne(2)).state).toEqual({ got: [1, 2] })
+    expect(entered).toBe(4)
+  },
+)
+
+everyWay(
   'a question that is not asked any more is cancelled, and its late answer refused',
   async (open) => {
     let both = true
@@ -154,11 +177,16 @@ everyWay(
   },
 )
 
-function node(run: (ctx: Context) => Promise<unknown>): Graph {
+async function fail(): Promise<never> {
+  await after(5)
+  throw new Error('passing')
+}
+
+function node(run: (ctx: Context) => Promise<unknown>, settings: object = {}): Graph {
   return graph({
     name: 'node',
     state: { got: field<unknown>(undefined) },
-    nodes: { node: async (_, ctx) => ({ got: await run(ctx) }) },
+    nodes: { node: { ...settings, run: async (_, ctx) => ({ got: await run(ctx) }) } },
     edges: { start: 'node', node: 'end' },
   })
 }

@@ -44,6 +44,18 @@ everyWay('two questions with the same words are two questions', async (open) => 
   expect((await story.answerOne('b')).state).toEqual({ got: ['a', 'b'] })
 })
 
+everyWay(
+  'a question needs no words, and its record says who asked and who answered',
+  async (open) => {
+    const story = open(() => one((ctx) => ctx.interrupt()))
+    const [asked] = (await story.start({}, { user: 'ann' })).open
+    expect(asked).toMatchObject({ user: 'ann', payload: undefined, node: 'node', ns: [] })
+    await story.answerOne('yes', { user: 'bob' })
+    const [record] = await story.app.interruptions({ thread: 't1', status: 'answered' })
+    expect(record).toMatchObject({ id: asked?.id, answer: 'yes', user: 'ann', answeredBy: 'bob' })
+  },
+)
+
 everyWay('a loop of the graph asks anew each time round, with the same words', async (open) => {
   const story = open(rounds)
   const ids = new Set<string>()

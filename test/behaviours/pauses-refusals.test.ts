@@ -1,7 +1,7 @@
 // B05: a resume that matches nothing changes nothing.
 import { expect } from 'vitest'
 import { field, graph, type Graph } from 'heddle'
-import { all, everyWay, keepBooks, rowsOf } from './harness.ts'
+import { all, eachWay, everyWay, keepBooks, rowsOf } from './harness.ts'
 
 keepBooks()
 
@@ -138,7 +138,7 @@ everyWay('a request that contradicts itself is a mistake in calling', async (ope
   expect(await story.rows()).toEqual(before)
 })
 
-everyWay(
+eachWay(
   'going on from a checkpoint runs what was next there, not the whole graph',
   async (open) => {
     const calls = { A: 0, B: 0, C: 0 }
@@ -146,9 +146,8 @@ everyWay(
     await story.start()
     expect(calls).toEqual({ A: 1, B: 1, C: 1 })
     const found = (await story.history()).find(({ next }) => next[0] === 'B')
-    if (!found) return void expect(await story.history()).toHaveLength(2)
     Object.assign(calls, { A: 0, B: 0, C: 0 })
-    const pass = await story.goOn({ from: found.checkpoint })
+    const pass = await story.goOn({ from: found?.checkpoint })
     expect(pass.status).toBe('success')
     expect(calls).toEqual({ A: 0, B: 1, C: 1 })
     expect(pass.state).toEqual({ ran: 3 })
