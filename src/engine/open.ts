@@ -106,7 +106,7 @@ async function prepare(
   const { thread } = request
   const found = await find(app, thread, request.tenant)
   const head = found.head ? structuredClone(found.head) : born(run, request)
-  const claim = (run.claim = new Claim(app.owner, found.at, head, found.revision))
+  run.claim = new Claim(app.owner, found.at, head, found.revision)
   const level = (run.level = new Level(run, app.plan))
   const puts: Put[] = []
   const deletes: Key[] = []
