@@ -60,7 +60,7 @@ async function enter(
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) await level.load(known.value as string, run.tookOver)
   else {
-    await fill(plan, level.state, input)
+    await fill(plan, level.state, input, execution.node.name)
     const id = run.claim.id()
     await level.enter(id)
     level.assertAlive()

@@ -81,9 +81,10 @@ function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
 /**
  * Fills a new state: every field is validated, so that defaults come in.
  *
+ * @param node Whose call of a child graph this is, for values that can't be stored
  * @throws SchemaError naming the field that is wrong, missing or unknown
  */
-export async function fill(plan: Plan, state: State, input: unknown): Promise<void> {
+export async function fill(plan: Plan, state: State, input: unknown, node?: string): Promise<void> {
   const origin = { graph: plan.name }
   assertFields(input, origin)
   for (const name of Object.keys(input)) {
@@ -95,7 +96,7 @@ export async function fill(plan: Plan, state: State, input: unknown): Promise<vo
     const result = field.validate(named ? input[field.name] : undefined)
     const value = checked(isPromise(result) ? await result : result, origin, field.name)
     if (value === undefined && !named) continue
-    const cells = cellsOf(field, value, origin)
+    const cells = cellsOf(field, value, node === undefined ? origin : { ...origin, node })
     state.set(i, field.kind === 'list' ? new List(cells as Cell[]) : (cells as Cell))
   }
 }
