@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import { NodeContext } from './context.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { cancel, remove } from './manage.ts'
+import { checkOptions } from './options.ts'
 import { history, interruptions, runs, state, threads } from './read.ts'
 import { checkRequest, type Durability, type Outcome, type RunRequest } from './request.ts'
 import { Run, type App } from './run.ts'
@@ -121,7 +122,11 @@ export function compile(graph: Graph, options: CompileOptions = {}): CompiledGra
   return {
     name: graph.name,
     ...runner(app, ''),
-    tenant: (id) => runner(app, id),
+    tenant(id) {
+      if (typeof id !== 'string')
+        throw new TypeError(`Cannot serve a tenant of graph "${graph.name}": its id is no string`)
+      return runner(app, id)
+    },
     tick: (request) => tick(app, request),
   }
 }
@@ -144,6 +149,7 @@ function runner(app: App, tenant: string): Runner {
 }
 
 function appOf(graph: Graph, options: CompileOptions): App {
+  checkOptions(graph, options)
   const {
     store = memory(),
     clock = systemClock,
@@ -154,18 +160,6 @@ function appOf(graph: Graph, options: CompileOptions): App {
     durability = 'step',
   } = options
   const make = options.newId ?? newId
-  const atLeastOne = { stepLimit, concurrency, leaseMs }
-  for (const [name, value] of Object.entries(atLeastOne)) {
-    const whole = name === 'concurrency' && value === Infinity ? true : Number.isInteger(value)
-    if (!whole || value < 1)
-      throw new RangeError(
-        `Cannot compile graph "${graph?.name}": ${name} is ${String(value)}, not a whole number from 1 on`,
-      )
-  }
-  if (durability !== 'step' && durability !== 'exit')
-    throw new TypeError(
-      `Cannot compile graph "${graph?.name}": durability is neither "step" nor "exit"`,
-    )
   let owner: string | undefined
   return {
     plan: plan(graph),

@@ -21,6 +21,7 @@ import { runRecord, type RunEnd, type RunStart } from '../durable/run-record.ts'
 import { State } from '../durable/state.ts'
 import type { Entry, Key, Store } from '../store/store.ts'
 import { corrupt, find } from './open.ts'
+import { checkLimit } from './request.ts'
 import type { App } from './run.ts'
 import { shown } from './suspend.ts'
 import { snapshot } from './view.ts'
@@ -43,7 +44,7 @@ async function* rows(
 
 /** The first `limit` of a sequence. */
 async function* first<Value>(limit: number, values: AsyncIterable<Value>): AsyncGenerator<Value> {
-  if (!(limit >= 0)) throw new RangeError(`Cannot read: limit is ${limit}, not a number from 0 on`)
+  checkLimit(limit)
   let left = limit
   if (left === 0) return
   for await (const value of values) {
@@ -289,6 +290,7 @@ export async function interruptions(
     readonly limit?: number
   } = {},
 ): Promise<readonly Interruption[]> {
+  checkLimit(limit)
   const found: Interruption[] = []
   if (thread === undefined && status === 'open') {
     // Index rows are hints: whether a question is open stands in the head.

@@ -84,18 +84,28 @@ export function checkRequest(request: RunRequest): void {
     wrong(`thread is ${thread === undefined ? 'missing' : 'not a string'}`)
   const ways = ['input', 'answer', 'answers'].filter((key) => key in request)
   if (ways.length > 1) wrong(`${ways.map((key) => `"${key}"`).join(' and ')} are both given`)
-  if ('answers' in request && (typeof request.answers !== 'object' || request.answers === null))
+  const { answers } = request
+  if ('answers' in request && (Object(answers) !== answers || Array.isArray(answers)))
     wrong('answers is not an object of answers by id')
-  if ('answers' in request && Object.keys(request.answers as object).length === 0)
-    wrong('answers is empty')
+  if ('answers' in request && Object.keys(answers as object).length === 0) wrong('answers is empty')
   if (from !== undefined && typeof from !== 'string') wrong('from is not the id of a checkpoint')
-  if (signal !== undefined && typeof signal.addEventListener !== 'function')
+  if (signal !== undefined && typeof Object(signal).addEventListener !== 'function')
     wrong('signal is not an AbortSignal')
   if (user !== undefined && typeof user !== 'string') wrong('user is not a string')
   if (metadata !== undefined && (Object(metadata) !== metadata || Array.isArray(metadata)))
     wrong('metadata is not an object')
   if (durability !== undefined && durability !== 'step' && durability !== 'exit')
     wrong(`durability is ${String(durability)}, neither "step" nor "exit"`)
-  if (timeout !== undefined && !(timeout > 0))
+  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
     throw new RangeError(`Cannot run: timeout is ${timeout}, not a positive number of milliseconds`)
+}
+
+/**
+ * Refuses a limit of a list that makes no sense.
+ *
+ * @throws RangeError
+ */
+export function checkLimit(limit: number): void {
+  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0))
+    throw new RangeError(`Cannot read: limit is ${String(limit)}, not a whole number from 0 on`)
 }

@@ -3,6 +3,7 @@ import { isHeddleError } from '../errors.ts'
 import type { Key } from '../store/store.ts'
 import { execute } from './live.ts'
 import { find, owned } from './open.ts'
+import { checkLimit } from './request.ts'
 import { Run, type App } from './run.ts'
 
 /** What a tick did. */
@@ -23,6 +24,7 @@ export async function tick(
     limit = 100,
   }: { readonly now?: number; readonly limit?: number } = {},
 ): Promise<Ticked> {
+  checkLimit(limit)
   const { store } = app.owner
   const prefix = duePrefix({ graph: await part(app.plan.name) })
   const woken: string[] = []
