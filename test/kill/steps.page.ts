@@ -6,7 +6,13 @@ const LAST = 40
 const count = graph({
   name: 'count',
   state: { n: field<number>(0), seen: reduced(field<number[]>([]), append) },
-  nodes: { next: ({ n }) => ({ n: n + 1, seen: [n] }) },
+  nodes: {
+    next: async ({ n }) => {
+      // However late the kill comes, it finds the run on its way.
+      if (n === { start: 15, 'go on': 31 }[phase]) await new Promise(() => {})
+      return { n: n + 1, seen: [n] }
+    },
+  },
   edges: { start: 'next', next: ({ n }) => (n < LAST ? 'next' : 'end') },
 })
 const app = compile(count, { store: indexedDb({ name: 'killed' }), leaseMs: 200 })
