@@ -14,6 +14,7 @@ const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 export class NodeContext {
   readonly #execution: Execution
   readonly #attempt: number
+  #signal: AbortSignal | undefined
 
   constructor(execution: Execution) {
     this.#execution = execution
@@ -55,7 +56,7 @@ export class NodeContext {
     return structuredClone(this.#run.claim.head.metadata)
   }
   get signal(): AbortSignal {
-    return this.#execution.signal
+    return (this.#signal ??= this.#execution.signalOf(this.#attempt))
   }
   now(): number {
     return this.#run.app.owner.clock.now()

@@ -112,8 +112,9 @@ export class Execution {
     return this.#calls
   }
 
-  /** Aborts when the node must stop. Made when first asked for. */
-  get signal(): AbortSignal {
+  /** Aborts when the attempt must stop. Made when first asked for. */
+  signalOf(attempt: number): AbortSignal {
+    if (attempt !== this.attempt) return AbortSignal.abort()
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
       const stopped = this.#stopped ?? this.step.stopped

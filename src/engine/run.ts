@@ -69,7 +69,10 @@ export class Run {
   stop(reason: unknown, status: 'error' | 'cancelled' = 'cancelled'): void {
     if (this.stopped || this.over) return
     this.stopped = {
-      reason: reason ?? new Cancelled(`Cannot finish run "${this.id}": it was aborted`, {}),
+      reason:
+        reason === undefined
+          ? new Cancelled(`Cannot finish run "${this.id}": it was aborted`, {})
+          : reason,
       status,
     }
     this.#onStop?.(this.stopped.reason)

@@ -1,6 +1,7 @@
+import type { Head } from '../durable/head.ts'
 import { dueAfter, duePrefix, instantOf, part } from '../durable/keys.ts'
 import { isHeddleError } from '../errors.ts'
-import type { Key } from '../store/store.ts'
+import type { Entry, Key } from '../store/store.ts'
 import { execute } from './live.ts'
 import { find, owned } from './open.ts'
 import { checkLimit } from './request.ts'
@@ -25,6 +26,10 @@ export async function tick(
   }: { readonly now?: number; readonly limit?: number } = {},
 ): Promise<Ticked> {
   checkLimit(limit)
+  for (const [name, value] of Object.entries({ now, limit })) {
+    if (typeof value !== 'number' || Number.isNaN(value) || (name === 'now' && !isFinite(value)))
+      throw new RangeError(`Cannot tick: ${name} is ${String(value)}, not a number`)
+  }
   const { store } = app.owner
   const prefix = duePrefix({ graph: await part(app.plan.name) })
   const woken: string[] = []
@@ -33,7 +38,8 @@ export async function tick(
   let next: number | undefined
   for (let after: Key | undefined; next === undefined;) {
     const page = await store.list({ prefix, limit: 100, ...(after !== undefined && { after }) })
-    for (const { key, value } of page) {
+    for (const row of page) {
+      const { key, value } = row
       const at = instantOf(key)
       if (at > now || woken.length + recovered.length >= limit) {
         next = at
@@ -43,7 +49,7 @@ export async function tick(
       if (seen.has(place)) continue
       seen.add(place)
       const [tenant, thread] = JSON.parse(value) as [string, string]
-      const how = await proceed(app, tenant, thread, key, now)
+      const how = await proceed(app, tenant, thread, row, now)
       if (how === 'woken') woken.push(thread)
       if (how === 'recovered') recovered.push(thread)
     }
@@ -63,10 +69,18 @@ async function proceed(
   app: App,
   tenant: string,
   thread: string,
-  key: Key,
+  { key, revision }: Entry,
   now: number,
 ): Promise<'woken' | 'recovered' | undefined> {
-  const { head } = await find(app, thread, tenant).catch(() => ({ head: undefined }))
+  const { owner, logger } = app
+  const trouble = (error: unknown): undefined =>
+    logger.warn('A thread could not go on by the clock', { thread, error }) as undefined
+  let head: Head | undefined
+  try {
+    ;({ head } = await find(app, thread, tenant))
+  } catch (error) {
+    return trouble(error)
+  }
   const dead = head !== undefined && head.owner !== '' && !owned(head, now)
   const due =
     head?.owner === '' && head.open.some((open) => open.due !== undefined && open.due <= now)
@@ -77,16 +91,20 @@ async function proceed(
       (row === 'lease'
         ? head.owner !== '' && instantOf(key) === head.until
         : head.open.some(({ id }) => id === row))
-    if (!valid) await app.owner.store.commit({ deletes: [key] })
+    // Where reads may lag, what isn't seen proves nothing.
+    if (!valid && owner.store.caps.consistency === 'strong')
+      await owner.store.commit({ checks: [{ key, revision }], deletes: [key] })
     return undefined
   }
+  let claimed = false
   try {
-    await execute(new Run(app, {}), { thread, tenant, wake: now })
+    await execute(new Run(app, {}), { thread, tenant, wake: now }, () => (claimed = true))
   } catch (error) {
     // A failure of the run is in its record; a claim that somebody else won is theirs.
     if (isHeddleError(error, 'thread_busy') || isHeddleError(error, 'nothing_to_resume'))
       return undefined
-    app.logger.warn('A thread could not go on by the clock', { thread, error })
+    trouble(error)
+    if (!claimed) return undefined
   }
   return dead ? 'recovered' : 'woken'
 }

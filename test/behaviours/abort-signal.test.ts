@@ -39,6 +39,24 @@ describe('a signal', () => {
     expect(await rowsOf(store)).toEqual([])
   })
 
+  it.each([null, 0, '', false])('that aborts with %s gives exactly that', async (reason) => {
+    for (const how of ['signal', 'abort'] as const) {
+      const h = hang()
+      const app = compile(places['a node']?.(h) as Graph, { clock: countingClock() })
+      const controller = new AbortController()
+      const live = app.stream({ thread: 't', input: {}, signal: controller.signal })
+      await h.there.promise
+      if (how === 'signal') controller.abort(reason)
+      else live.abort(reason)
+      expect(await failure(live.outcome)).toBe(reason)
+      expect(await app.state('t')).toMatchObject({
+        status: 'cancelled',
+        error: { message: String(reason) },
+      })
+      h.held.open()
+    }
+  })
+
   it('without a reason gives one of ours or of the platform', async () => {
     const h = hang()
     const app = compile(places['a node']?.(h) as Graph, { clock: countingClock() })

@@ -133,6 +133,27 @@ describe('the timeout of a node', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('leaves its attempt a signal that is aborted, also when it is first looked at later', async () => {
+    const seen: AbortSignal[] = []
+    const late = gate()
+    const { make } = tried(
+      async (attempt, ctx) => {
+        if (attempt === 1) {
+          await after(60)
+          seen.push(ctx.signal)
+          late.open()
+        } else {
+          seen.push(ctx.signal)
+          await late.promise
+          return { x: seen.map(({ aborted }) => aborted) }
+        }
+      },
+      { timeout: 40, retry: { attempts: 2, delay: 1 } },
+    )
+    const app = compile(make(), { clock: countingClock(), logger: quiet })
+    expect(await app.run({ thread: 't', input: {} })).toMatchObject({ state: { x: [false, true] } })
+  })
+
   it('of an attempt that hung in once leaves the next attempt free to do it, and to pause', async () => {
     const held = gate()
     const work: number[] = []
