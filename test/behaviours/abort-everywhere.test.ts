@@ -97,7 +97,7 @@ async function stopAgainAndAgain(seed: number, durability: Durability): Promise<
   const clock = countingClock()
   let stops = 0
   for (let round = 0; ; round++) {
-    expect(round, `rounds of seed ${seed}`).toBeLessThan(40)
+    expect(round, `rounds of seed ${seed}`).toBeLessThan(200)
     const app = compile(story(random), { store, clock, logger: quiet, durability })
     const before = await app.state('t')
     if (before?.status === 'success') break
@@ -126,7 +126,7 @@ async function stopAgainAndAgain(seed: number, durability: Durability): Promise<
     const began = performance.now()
     const outcome = await live.outcome.catch((error: unknown) => ({ error }))
     await reading
-    expect(performance.now() - began).toBeLessThan(2000)
+    expect(performance.now() - began).toBeLessThan(5000)
     const left = await app.state('t')
     if ('error' in outcome) {
       stops++

@@ -22,6 +22,11 @@ export function idle(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
+/** Looks until it is so; the test's own time limit ends it. */
+export async function until(so: () => unknown): Promise<void> {
+  while (!(await so())) await new Promise((resolve) => start(resolve, 2))
+}
+
 /** A promise that is settled by hand. */
 export interface Gate<Value = void> {
   readonly promise: Promise<Value>

@@ -1,6 +1,7 @@
 // B23.5 and detach(): streams that nobody reads, or not to the end.
 import { compile, field, graph } from 'heddle'
 import { describe, expect, it } from 'vitest'
+import { until } from './abort-idle.ts'
 import { five } from './stream-parts.ts'
 import { after, all, countingClock, failure, keepBooks } from './harness.ts'
 
@@ -84,10 +85,10 @@ describe('a stream', () => {
     app.stream({ thread: 'unknown' })
     app.stream({ nonsense: true } as never)
     const live = app.stream({ thread: 't', input: {} })
-    await after(20)
+    await until(async () => (await app.state('t'))?.status === 'running')
     live.abort()
-    await after(20)
-    expect((await app.state('t'))?.status).toBe('cancelled')
+    await until(async () => (await app.state('t'))?.status === 'cancelled')
+    await after(5)
     expect(await app.state('unknown')).toBeUndefined()
   })
 })

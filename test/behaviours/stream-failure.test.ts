@@ -1,7 +1,7 @@
 // B24: a failure anywhere ends the stream once. Hooks, models and `generate` come with their issues.
 import { append, compile, field, graph, memory, reduced, type Graph, type Store } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, quiet } from './abort-idle.ts'
+import { gate, idle, quiet, until } from './abort-idle.ts'
 import { broken, fails, graphOf, thrower, type Parts } from './stream-parts.ts'
 import { after, all, countingClock, eachWay, failure, keepBooks } from './harness.ts'
 
@@ -50,8 +50,8 @@ describe.each(Object.entries(places))('when %s throws', (_, parts) => {
   it('nothing goes unheard when nobody listens', async () => {
     const app = compile(graphOf(parts), { clock: countingClock(), logger: quiet })
     app.stream({ thread: 't', input: {} })
-    await after(30)
-    expect((await app.state('t'))?.status).toBe('error')
+    await until(async () => (await app.state('t'))?.status === 'error')
+    await after(5)
   })
 })
 

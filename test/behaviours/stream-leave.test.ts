@@ -24,7 +24,7 @@ describe('leaving the loop', () => {
       for await (const event of live)
         if ('node' in event && event.node === node && event.kind === kind) break
       const { error, ms } = await timedFailure(live.outcome)
-      expect(ms).toBeLessThan(100)
+      expect(ms).toBeLessThan(1000)
       expect(isHeddleError(error, 'cancelled')).toBe(true)
       if (kind === 'node_start') expect(signals).toHaveLength(2)
       for (const signal of signals.slice(1)) expect(signal.reason).toBe(error)
@@ -67,7 +67,7 @@ describe('leaving the loop', () => {
     const pending = reader.next()
     const began = performance.now()
     expect(await reader.return?.()).toEqual({ value: undefined, done: true })
-    expect(performance.now() - began).toBeLessThan(200)
+    expect(performance.now() - began).toBeLessThan(1000)
     expect(await pending).toEqual({ value: undefined, done: true })
     expect(await reader.next()).toEqual({ value: undefined, done: true })
     expect(await failure(live.outcome)).toMatchObject({ code: 'cancelled' })
@@ -108,7 +108,7 @@ describe('leaving the loop', () => {
       events.push(event)
       break
     }
-    expect(performance.now() - began).toBeLessThan(200)
+    expect(performance.now() - began).toBeLessThan(1000)
     expect(await failure(live.outcome)).toMatchObject({ code: 'cancelled' })
     const before = await app.state('t')
     held.open()
