@@ -1,5 +1,7 @@
 import type { Json } from '../schema.ts'
 import { read, Unreadable, write, type Cell } from './codec.ts'
+import { isLogRef } from './log.ts'
+import { isCount, isList, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
 import type { StateRefs } from './state.ts'
 
 /** A task that is to run: one execution of a node. */
@@ -55,24 +57,46 @@ export function checkpointText(row: Checkpoint): string {
 const quoted = (text: string): string =>
   /^[\w.#-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
 
-/** Reads a checkpoint back, or throws `Unreadable`. */
-export function readCheckpoint(text: string): Checkpoint {
-  const row = JSON.parse(text) as Omit<Checkpoint, 'next' | 'state'> & { next: Json[] } & StateRefs
-  if (
-    typeof row !== 'object' ||
-    row === null ||
-    !Array.isArray(row.next) ||
-    typeof row.id !== 'string'
-  ) {
-    throw new Unreadable('it is no checkpoint')
-  }
+/** Reads the checkpoint with an id back, or throws `Unreadable`. */
+export function readCheckpoint(text: string, id: string): Checkpoint {
+  const row = readRow<Omit<Checkpoint, 'next' | 'state'> & { next: StoredTask[] } & StateRefs>(
+    text,
+    isCheckpoint,
+    'its row',
+  )
+  if (row.id !== id) throw new Unreadable('its row is that of another checkpoint')
   const { p, l, next, ...rest } = row
   const tasks = next.map((task): Task => {
-    if (typeof task === 'string') return { key: task, id: `${row.id}.${task}` }
-    if (!Array.isArray(task) || typeof task[0] !== 'string')
-      throw new Unreadable('a task is malformed')
-    const [key, id, ...item] = task as [string, string | null, ...Json[]]
+    if (isText(task)) return { key: task, id: `${row.id}.${task}`, item: undefined }
+    const [key, id, ...item] = task
     return { key, id: id ?? `${row.id}.${key}`, item: item.length > 0 ? read(item[0]) : undefined }
   })
   return { ...rest, next: tasks, state: { p, l } }
 }
+
+type StoredTask = string | readonly [key: string, id: string | null, ...item: Json[]]
+
+const isTask = (task: StoredTask): boolean =>
+  isText(task) || (Array.isArray(task) && isText(task[0]) && (task[1] === null || isText(task[1])))
+
+const isJoin = (join: readonly unknown[]): boolean =>
+  Array.isArray(join) && isText(join[0]) && isTexts(join[1])
+
+const isCheckpoint = (row: Record<keyof Checkpoint | keyof StateRefs, unknown>): boolean =>
+  isObject(row) &&
+  isText(row.id) &&
+  isCount(row.step) &&
+  isText(row.source) &&
+  isTime(row.time) &&
+  isText(row.run) &&
+  isList(row.seq, isCount) &&
+  isTexts(row.ns) &&
+  isTexts(row.ran) &&
+  isList(row.next, isTask) &&
+  isMaybe(row.parent, isText) &&
+  isMaybe(row.joins, (joins) => isList(joins, isJoin)) &&
+  isMaybe(row.p, isLogRef) &&
+  isMaybe(
+    row.l,
+    (lists: object) => isObject(lists) && Object.values(lists).every(isLogRef as never),
+  )

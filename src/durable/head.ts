@@ -1,4 +1,5 @@
 import type { ErrorInfo, Metadata, Status } from './records.ts'
+import { isCount, isList, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
 
 /** A question or a timer that holds the thread. */
 export interface OpenPause {
@@ -102,3 +103,35 @@ export const headText = (
   { updated, until, status, checkpoint, journal, entries, open, last, seq, commits }: Head,
 ): string =>
   `${run.slice(0, -1)},"updated":${updated},"until":${until},"status":"${status}","checkpoint":"${checkpoint}","journal":"${journal}","entries":${entries.length > 0 ? JSON.stringify(entries) : '[]'},"open":${open.length > 0 ? JSON.stringify(open) : '[]'},"last":${last},"seq":${seq},"commits":${commits}}`
+
+/** Reads a head back, or throws `Unreadable`. */
+export const readHead = (text: string): Head => readRow(text, isHead, 'its head')
+
+const isHead = (row: Record<keyof Head, unknown>): boolean =>
+  isObject(row) &&
+  [row.graph, row.tenant, row.thread, row.born, row.owner, row.run, row.root].every(isText) &&
+  [row.status, row.checkpoint, row.journal].every(isText) &&
+  [row.created, row.updated, row.until].every(isTime) &&
+  [row.epoch, row.runNumber, row.strikes, row.last, row.seq, row.commits].every(isCount) &&
+  isList(row.entries, isSpan) &&
+  isList(row.open, isOpen) &&
+  isObject(row.metadata) &&
+  isMaybe(row.error, isError) &&
+  isMaybe(row.redo, (redo) => isList(redo, isTexts))
+
+const isSpan = (span: readonly unknown[]): boolean =>
+  isList(span, isCount) && span.length === 2 && (span[1] as number) < 1e7
+
+const isOpen = (open: Record<keyof OpenPause, unknown>): boolean =>
+  isObject(open) &&
+  isText(open.id) &&
+  (open.kind === 'question' || (open.kind === 'timer' && isTime(open.due))) &&
+  isTexts(open.chain) &&
+  isText(open.place) &&
+  isCount(open.n) &&
+  isMaybe(open.due, isTime) &&
+  isMaybe(open.key, isText)
+
+/** Whether something stored is a recorded failure. */
+export const isError = (error: Record<keyof ErrorInfo, unknown>): boolean =>
+  isObject(error) && isText(error.name) && isText(error.message) && isMaybe(error.cause, isError)

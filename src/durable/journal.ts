@@ -1,5 +1,6 @@
 import type { Json } from '../schema.ts'
-import { read, Unreadable, write, type Cell } from './codec.ts'
+import { read, write, type Cell } from './codec.ts'
+import { isList, isMaybe, isText, isTexts, readRow } from './row.ts'
 
 /**
  * What happened in a step before it closed, so that a re-entered task repeats nothing: finished tasks (`result`), work
@@ -91,22 +92,31 @@ const KINDS = ['once', 'answer', 'expired', 'reopened', 'woken', 'past', 'child'
 
 /** Reads an entry back, or throws `Unreadable`. */
 export function readEntry(text: string): Entry {
-  const row = JSON.parse(text) as unknown
-  if (!Array.isArray(row) || typeof row[1] !== 'string')
-    throw new Unreadable('a journal entry is malformed')
-  const [kind, task, third, fourth, fifth] = row as [string, string, Json, Json, Json]
-  if (kind === 'result' && Array.isArray(third)) {
+  const [kind, task, third, fourth, fifth] = readRow<[string, string, Json, Json, Json]>(
+    text,
+    isEntry,
+    'a journal entry',
+  )
+  if (kind === 'result') {
     const update = (third as [string, Json][]).map(([field, value]): [string, Cell | Cell[]] => [
       field,
       isWrapped(value) ? value.l.map(read) : read(value),
     ])
-    return { kind, task, update, ...(Array.isArray(fourth) && { goto: fourth as string[] }) }
+    return { kind, task, update, ...(fourth !== undefined && { goto: fourth as string[] }) }
   }
-  if (!KINDS.includes(kind) || typeof third !== 'string')
-    throw new Unreadable('a journal entry is of no known kind')
-  const pause = typeof fifth === 'string' ? { pause: fifth } : {}
-  return { kind: kind as 'once', task, place: third, value: read(fourth), ...pause }
+  const pause = isText(fifth) ? { pause: fifth } : {}
+  return { kind: kind as 'once', task, place: third as string, value: read(fourth), ...pause }
 }
+
+const isEntry = (row: readonly unknown[]): boolean =>
+  Array.isArray(row) &&
+  isText(row[1]) &&
+  (row[0] === 'result'
+    ? isList(row[2], isChange) && isMaybe(row[3], isTexts)
+    : KINDS.includes(row[0]) && isText(row[2]) && isMaybe(row[4], isText))
+
+const isChange = (change: readonly unknown[]): boolean =>
+  isList(change, () => true) && isText(change[0]) && change.length === 2
 
 const isWrapped = (value: Json): value is { l: Json[] } =>
   typeof value === 'object' && value !== null && Array.isArray((value as { l?: Json }).l)

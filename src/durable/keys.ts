@@ -49,6 +49,10 @@ export const checkpointPrefix = (root: Key, ns: string): Key => `${root}c/${ns}/
 export const checkpointKey = (root: Key, ns: string, id: string): Key =>
   checkpointPrefix(root, ns) + descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
 
+/** The id of the checkpoint under a key. */
+export const checkpointIn = (key: Key): string =>
+  descending(Number.parseInt(key.slice(-14, -4), 36)) + key.slice(-4)
+
 /** Where the rows of a child graph are, by its path and newest first: a node may run many. */
 export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key> =>
   `${root}b/${await digest(JSON.stringify(ns))}/`

@@ -1,3 +1,5 @@
+import { isCount, isMaybe, isText } from './row.ts'
+
 /**
  * Where a value stands that is kept as a log of updates: `[generation, updates, base]`. A row holds one update; every 32
  * rows are written as one, 32 of those as one more, as a counter carries. So bytes stay within the levels times what was
@@ -8,6 +10,15 @@
 export type LogRef = readonly [generation: string, updates: number, base: number, shared?: 1]
 
 const FAN = 32
+
+/** Whether something stored is a reference to a log. */
+export const isLogRef = (ref: readonly unknown[]): boolean =>
+  Array.isArray(ref) &&
+  isText(ref[0]) &&
+  isCount(ref[1]) &&
+  isCount(ref[2]) &&
+  ref[2] <= ref[1] &&
+  isMaybe(ref[3], (shared) => shared === 1)
 
 /** How many of the last updates the row written for update number `n` (counted after the base) holds: 1, 32, 1,024… */
 export function carry(n: number): number {

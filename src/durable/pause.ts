@@ -1,6 +1,7 @@
 import type { Json, JsonSchema } from '../schema.ts'
 import { decode, read, write, type Cell } from './codec.ts'
 import type { Interruption, Timer } from './records.ts'
+import { isCount, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
 
 /** A question or a timer as it was recorded. Written once, under its id. */
 export interface PauseRecord {
@@ -33,17 +34,48 @@ export const pauseText = ({ payload, ...rest }: PauseRecord): string =>
   JSON.stringify({ ...rest, payload: write(payload) })
 
 export function readPause(text: string): PauseRecord {
-  const row = JSON.parse(text) as Omit<PauseRecord, 'payload'> & { payload: Json }
+  const row = readRow<Omit<PauseRecord, 'payload'> & { payload: Json }>(
+    text,
+    isPause,
+    'the record of a pause',
+  )
   return { ...row, payload: read(row.payload) }
 }
+
+const isPause = (row: Record<keyof PauseRecord, unknown>): boolean =>
+  isObject(row) &&
+  isText(row.id) &&
+  (row.kind === 'question' || (row.kind === 'timer' && isTime(row.due))) &&
+  isCount(row.n) &&
+  isText(row.run) &&
+  isText(row.checkpoint) &&
+  isTexts(row.ns) &&
+  isText(row.node) &&
+  isText(row.place) &&
+  isMaybe(row.key, isText) &&
+  isMaybe(row.schema, isObject) &&
+  isMaybe(row.user, isText) &&
+  isTime(row.time) &&
+  isMaybe(row.due, isTime)
 
 export const settlementText = ({ answer, ...rest }: Settlement): string =>
   JSON.stringify({ ...rest, ...(answer !== undefined && { answer: write(answer) }) })
 
 export function readSettlement(text: string): Settlement {
-  const { answer, ...rest } = JSON.parse(text) as Omit<Settlement, 'answer'> & { answer?: Json }
+  const { answer, ...rest } = readRow<Omit<Settlement, 'answer'> & { answer?: Json }>(
+    text,
+    isSettlement,
+    'the end of a pause',
+  )
   return { ...rest, ...(answer !== undefined && { answer: read(answer) }) }
 }
+
+const isSettlement = (row: Record<keyof Settlement, unknown>): boolean =>
+  isObject(row) &&
+  ['answered', 'cancelled', 'expired', 'woken'].includes(row.status as string) &&
+  (row.status === 'answered') === (row.answer !== undefined) &&
+  isTime(row.time) &&
+  isMaybe(row.by, isText)
 
 /** An instant as records show it. */
 export const iso = (ms: number): string => new Date(ms).toISOString()

@@ -1,6 +1,8 @@
 import type { TokenUsage } from '../usage.ts'
+import { isError } from './head.ts'
 import { iso } from './pause.ts'
 import type { ErrorInfo, Metadata, Run, Status } from './records.ts'
+import { isMaybe, isObject, isText, isTime, readRow } from './row.ts'
 
 /** A run as it began. Written once. */
 export interface RunStart {
@@ -20,6 +22,33 @@ export interface RunEnd {
   readonly usage: TokenUsage
   readonly time: number
 }
+
+/** Reads a run's beginning back, or throws `Unreadable`. */
+export const readStart = (text: string): RunStart =>
+  readRow(
+    text,
+    (row: Record<keyof RunStart, unknown>) =>
+      isObject(row) &&
+      [row.id, row.status, row.root].every(isText) &&
+      isMaybe(row.continues, isText) &&
+      isMaybe(row.user, isText) &&
+      isObject(row.metadata) &&
+      isTime(row.time),
+    'the record of a run',
+  )
+
+/** Reads a run's end back, or throws `Unreadable`. */
+export const readEnd = (text: string): RunEnd =>
+  readRow(
+    text,
+    (row: Record<keyof RunEnd, unknown>) =>
+      isObject(row) &&
+      isText(row.status) &&
+      isMaybe(row.error, isError) &&
+      isObject(row.usage) &&
+      isTime(row.time),
+    'the end of a run',
+  )
 
 /** A run as its readers see it. */
 export function runRecord(

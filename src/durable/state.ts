@@ -3,6 +3,7 @@ import { encode, read, Unreadable, write, type Cell } from './codec.ts'
 import { logKey } from './keys.ts'
 import { copyOf, List, type Value } from './list.ts'
 import { carry, rowsOf, type LogRef } from './log.ts'
+import { isObject, readRow } from './row.ts'
 
 /** What the durable layer needs to know of a field. */
 export interface FieldShape {
@@ -155,7 +156,7 @@ export class State {
     )
     const texts = (await store.get(keys)).map((entry, i) => {
       if (entry === undefined) throw new Unreadable(`row "${keys[i]}" is missing`)
-      return JSON.parse(entry.value) as unknown
+      return readRow<unknown>(entry.value, () => true, 'a row of its state')
     })
     const plain = (): FieldShape[] => {
       const named = texts.slice(0, p && rows[0]?.length).flatMap((row) => Object.keys(object(row)))
@@ -221,13 +222,12 @@ function settle(since: number[], [, updates, base]: LogRef, length: number): voi
   for (let level = 0; level <= closed; level++) since[level] = length
 }
 
-function object(value: unknown): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Unreadable('a row is no record')
-  return value as Record<string, unknown>
+function object(value: unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(value)) throw new Unreadable('a row of its state is no record')
+  return value
 }
 
 function array(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new Unreadable('a row is no list')
+  if (!Array.isArray(value)) throw new Unreadable('a row of its state is no list')
   return value
 }

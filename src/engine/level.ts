@@ -200,7 +200,7 @@ export async function readRow(
 ): Promise<Checkpoint> {
   const [entry] = await from.get([checkpointKey(root, space, id)])
   if (entry === undefined) throw new Unreadable(MISSING)
-  return readCheckpoint(entry.value)
+  return readCheckpoint(entry.value, id)
 }
 
 /** Runs a level until it has ended or waits. */

@@ -1,6 +1,6 @@
 import { Claim, mint } from '../durable/claim.ts'
 import { encode, Tagged, Unreadable, type Cell } from '../durable/codec.ts'
-import type { Head, OpenPause } from '../durable/head.ts'
+import { readHead, type Head, type OpenPause } from '../durable/head.ts'
 import { Journal, readEntry, type Entry } from '../durable/journal.ts'
 import {
   address,
@@ -13,6 +13,7 @@ import {
   type Address,
 } from '../durable/keys.ts'
 import { iso, readPause, settlementText, type PauseRecord } from '../durable/pause.ts'
+import { isTexts, readRow } from '../durable/row.ts'
 import type { RunStart } from '../durable/run-record.ts'
 import {
   CorruptCheckpoint,
@@ -47,7 +48,9 @@ export async function find({ plan, owner }: App, thread: string, tenant = ''): P
   const at = await address(plan.name, tenant, thread)
   const [entry] = await owner.store.get([headKey(at.place)])
   if (!entry) return { at, head: undefined, revision: undefined }
-  const head = readable(thread, undefined, () => JSON.parse(entry.value) as Head)
+  const head = readable(thread, () => readHead(entry.value))
+  if (head.thread !== thread || head.tenant !== tenant)
+    throw corrupt(thread, undefined, new Unreadable('its head is that of another thread'))
   if (head.status === 'deleted') {
     await erase(owner.store, at, head, entry.revision)
     return { at, head: undefined, revision: undefined }
@@ -59,6 +62,25 @@ export async function find({ plan, owner }: App, thread: string, tenant = ''): P
     )
   }
   return { at, head, revision: entry.revision }
+}
+
+/** Whose row of an index this is: what it says, or what the head at its place says when it can't be read. */
+export async function hinted(
+  { owner }: App,
+  place: string,
+  text: string,
+): Promise<readonly [tenant: string, thread: string] | undefined> {
+  try {
+    return readRow<[string, string]>(text, (row: string[]) => isTexts(row) && row.length === 2)
+  } catch {
+    const [entry] = await owner.store.get([headKey(place)])
+    try {
+      const head = entry && readHead(entry.value)
+      return head && [head.tenant, head.thread]
+    } catch {
+      return undefined
+    }
+  }
 }
 
 /** The last two parts of a delete; also finishes one that a crash cut short. */
@@ -452,7 +474,7 @@ export async function read<Value>(
     if (!/^[0-9a-z]{14}$/.test(checkpoint)) throw new Unreadable(MISSING)
     return await work()
   } catch (error) {
-    if (!(error instanceof Unreadable || error instanceof SyntaxError)) throw error
+    if (!(error instanceof Unreadable)) throw error
     if (checkpoint !== head.checkpoint && error.message === MISSING) {
       throw new UnknownCheckpoint(
         `Cannot use checkpoint "${checkpoint}": thread "${head.thread}" has none of that id`,
@@ -467,21 +489,18 @@ export async function read<Value>(
 export const corrupt = (
   thread: string,
   checkpoint: string | undefined,
-  error: Error,
-): CorruptCheckpoint => {
-  // What a parser says may hold a piece of what is stored.
-  const why = error instanceof SyntaxError ? 'a row is not JSON' : error.message
-  return new CorruptCheckpoint(
+  { message: why }: Unreadable,
+): CorruptCheckpoint =>
+  new CorruptCheckpoint(
     `Cannot read ${checkpoint ? `checkpoint "${checkpoint}" of ` : ''}thread "${thread}": ${why}`,
     { thread, ...(checkpoint && { checkpoint }), why },
   )
-}
 
-function readable<Value>(thread: string, checkpoint: string | undefined, work: () => Value): Value {
+/** Reads rows of a thread; what can't be read is named. */
+export function readable<Value>(thread: string, work: () => Value): Value {
   try {
     return work()
   } catch (error) {
-    if (isHeddleError(error)) throw error
-    throw corrupt(thread, checkpoint, error as Error)
+    throw error instanceof Unreadable ? corrupt(thread, undefined, error) : error
   }
 }

@@ -3,6 +3,7 @@ import { Unreadable } from '../durable/codec.ts'
 import type { Head } from '../durable/head.ts'
 import {
   address,
+  checkpointIn,
   checkpointKey,
   checkpointPrefix,
   directoryPrefix,
@@ -14,13 +15,15 @@ import {
   rootPrefix,
   runPrefix,
   spacePrefix,
+  type Address,
 } from '../durable/keys.ts'
 import { interruption, iso, readPause, readSettlement, type PauseRecord } from '../durable/pause.ts'
 import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
-import { runRecord, type RunEnd, type RunStart } from '../durable/run-record.ts'
+import { readEnd, readStart, runRecord, type RunEnd, type RunStart } from '../durable/run-record.ts'
 import { State } from '../durable/state.ts'
+import { isHeddleError } from '../errors.ts'
 import type { Entry, Key, Store } from '../store/store.ts'
-import { corrupt, find } from './open.ts'
+import { corrupt, find, hinted, readable } from './open.ts'
 import { checkLimit } from './request.ts'
 import type { App } from './run.ts'
 import { shown } from './suspend.ts'
@@ -82,6 +85,25 @@ async function spaceOf(
   return (await app.owner.store.list({ prefix, limit: 1 }))[0]?.value
 }
 
+/** The thread that a row of a list leads to. One that can't be read is passed over, so that the others are found. */
+async function listed(
+  app: App,
+  place: string,
+  text: string,
+): Promise<{ readonly at: Address; readonly head: Head } | undefined> {
+  const names = await hinted(app, place, text)
+  try {
+    const { at, head } = names ? await find(app, names[1], names[0]) : {}
+    if (at && head) return { at, head }
+    if (!names) app.logger.warn('A row of a list leads to no thread that can be read', { place })
+  } catch (error) {
+    if (!isHeddleError(error, 'corrupt_checkpoint') && !isHeddleError(error, 'graph_mismatch'))
+      throw error
+    app.logger.warn('A thread can not be listed', { thread: names?.[1], error })
+  }
+  return undefined
+}
+
 /** Where a thread stands, now or at a checkpoint. */
 export async function state(
   app: App,
@@ -140,7 +162,7 @@ async function show(
 ): Promise<Snapshot> {
   try {
     if (!entry) throw new Unreadable('its row is missing')
-    const row = readCheckpoint(entry.value)
+    const row = readCheckpoint(entry.value, checkpointIn(entry.key))
     const store = patient(app.owner.store, head)
     const current = await State.load(
       space === '-' ? app.plan.fields : undefined,
@@ -162,14 +184,10 @@ async function show(
       shown(head.thread, records, app.owner.clock.now()),
     )
   } catch (error) {
-    if (!(error instanceof Unreadable || error instanceof SyntaxError)) throw error
-    throw corrupt(head.thread, id ?? idIn(entry), error)
+    if (!(error instanceof Unreadable)) throw error
+    throw corrupt(head.thread, id ?? (entry && checkpointIn(entry.key)), error)
   }
 }
-
-/** What can still be told of a checkpoint whose text can't be read: its key. */
-const idIn = (entry: Entry | undefined): string | undefined =>
-  /"id":"([0-9a-z]{14})"/.exec(entry?.value ?? '')?.[1]
 
 function snapshotOf(
   head: Head,
@@ -217,13 +235,14 @@ export async function* threads(
   yield* first(limit, found())
   async function* found(): AsyncGenerator<Thread> {
     let passed = before === undefined
-    for await (const { value } of rows(app.owner.store, prefix)) {
-      const [, id] = JSON.parse(value) as [string, string]
+    const last = passed ? undefined : (await address('', tenant, before as string)).place
+    for await (const { key, value } of rows(app.owner.store, prefix)) {
+      const place = key.slice(key.lastIndexOf('/') + 1)
       if (!passed) {
-        passed = id === before
+        passed = place === last
         continue
       }
-      const { head } = await find(app, id, tenant)
+      const { head } = (await listed(app, place, value)) ?? {}
       if (head && (status === undefined || head.status === status)) yield threadOf(head)
     }
   }
@@ -266,10 +285,10 @@ export async function* runs(
     }
     // The row of the end follows that of the start.
     for await (const { key, value } of rows(app.owner.store, prefix)) {
-      if (key.endsWith('.e')) yield* made(JSON.parse(value) as RunEnd)
+      if (key.endsWith('.e')) yield* made(readable(thread, () => readEnd(value)))
       else {
         yield* made()
-        start = JSON.parse(value) as RunStart
+        start = readable(thread, () => readStart(value))
       }
     }
     yield* made()
@@ -294,18 +313,24 @@ export async function interruptions(
   const found: Interruption[] = []
   if (thread === undefined && status === 'open') {
     // Index rows are hints: whether a question is open stands in the head.
-    for await (const { value } of rows(app.owner.store, inboxPrefix(await list(app, tenant)))) {
+    for await (const { key, value } of rows(
+      app.owner.store,
+      inboxPrefix(await list(app, tenant)),
+    )) {
       if (found.length >= limit) break
-      const [id, incarnation, pause] = JSON.parse(value) as [string, string, string]
-      const { head, at } = await find(app, id, tenant)
-      if (head?.born !== incarnation || !head.open.some((open) => open.id === pause)) continue
+      const [place, pause] = key.split('/').slice(-2) as [string, string]
+      const { head, at } = (await listed(app, place, value)) ?? {}
+      if (!head || !at || !head.open.some((open) => open.id === pause)) continue
       const [entry] = await patient(app.owner.store, head).get([
-        pauseKey(rootPrefix(at.place, incarnation), pause),
+        pauseKey(rootPrefix(at.place, head.born), pause),
       ])
-      if (entry)
-        found.push(
-          interruption(id, readPause(entry.value), undefined, app.owner.clock.now(), false),
-        )
+      const now = app.owner.clock.now()
+      try {
+        if (entry)
+          found.push(interruption(head.thread, readPause(entry.value), undefined, now, false))
+      } catch (error) {
+        app.logger.warn('A question can not be listed', { thread: head.thread, error })
+      }
     }
     return found.filter((one) => one.status === 'open')
   }
@@ -331,11 +356,11 @@ async function ofThread(
   const settled = new Map<string, string>()
   if (status === 'open') {
     for (const entry of await store.get(head.open.map(({ id }) => pauseKey(root, id))))
-      if (entry) found.push(readPause(entry.value))
+      if (entry) found.push(readable(thread, () => readPause(entry.value)))
   } else {
     for await (const { key, value } of rows(app.owner.store, pausePrefix(root))) {
       if (key.endsWith('.a')) settled.set(key.slice(pausePrefix(root).length, -2), value)
-      else found.push(readPause(value))
+      else found.push(readable(thread, () => readPause(value)))
     }
   }
   const now = app.owner.clock.now()
@@ -347,7 +372,7 @@ async function ofThread(
       return interruption(
         thread,
         record,
-        end === undefined ? undefined : readSettlement(end),
+        end === undefined ? undefined : readable(thread, () => readSettlement(end)),
         now,
         !head.open.some(({ id }) => id === record.id),
       )

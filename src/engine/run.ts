@@ -214,7 +214,7 @@ export class Run {
       )
       puts.push({
         key: inboxKey(claim.at, open.n, open.id),
-        value: JSON.stringify([head.thread, head.born, open.id]),
+        value: JSON.stringify([head.tenant, head.thread]),
       })
       if (open.due !== undefined)
         puts.push({

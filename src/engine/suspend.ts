@@ -68,7 +68,7 @@ export async function suspend(level: Level): Promise<Pauses> {
     if (kind === 'question')
       puts.push({
         key: inboxKey(claim.at, record.n, record.id),
-        value: JSON.stringify([head.thread, head.born, record.id]),
+        value: hint,
       })
   }
   head.seq =

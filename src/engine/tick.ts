@@ -3,7 +3,7 @@ import { dueAfter, duePrefix, instantOf, part } from '../durable/keys.ts'
 import { isHeddleError } from '../errors.ts'
 import type { Entry, Key } from '../store/store.ts'
 import { execute } from './live.ts'
-import { find, owned } from './open.ts'
+import { find, hinted, owned } from './open.ts'
 import { checkLimit } from './request.ts'
 import { Run, type App } from './run.ts'
 
@@ -48,7 +48,12 @@ export async function tick(
       const place = key.split('/')[3] as string
       if (seen.has(place)) continue
       seen.add(place)
-      const [tenant, thread] = JSON.parse(value) as [string, string]
+      const names = await hinted(app, place, value)
+      if (!names) {
+        app.logger.warn('A row of what is due leads to no thread that can be read', { key })
+        continue
+      }
+      const [tenant, thread] = names
       const how = await proceed(app, tenant, thread, row, now)
       if (how === 'woken') woken.push(thread)
       if (how === 'recovered') recovered.push(thread)
