@@ -57,14 +57,14 @@ export function checkpointText(row: Checkpoint): string {
 const quoted = (text: string): string =>
   /^[\w.#-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
 
-/** Reads the checkpoint with an id back, or throws `Unreadable`. */
-export function readCheckpoint(text: string, id: string): Checkpoint {
+/** Reads the checkpoint of that name back, or throws `Unreadable`. */
+export function readCheckpoint(text: string, named: string): Checkpoint {
   const row = readRow<Omit<Checkpoint, 'next' | 'state'> & { next: StoredTask[] } & StateRefs>(
     text,
     isCheckpoint,
     'its row',
   )
-  if (row.id !== id) throw new Unreadable('its row is that of another checkpoint')
+  if (row.id !== named) throw new Unreadable('its row is that of another checkpoint')
   const { p, l, next, ...rest } = row
   const tasks = next.map((task): Task => {
     if (isText(task)) return { key: task, id: `${row.id}.${task}`, item: undefined }

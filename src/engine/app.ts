@@ -1,4 +1,5 @@
 import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
+import { sealed } from '../durable/seal.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
 import type { Fields, InputFor, StateOf } from '../graph/state.ts'
@@ -164,7 +165,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
   return {
     plan: plan(graph),
     owner: {
-      store,
+      store: sealed(store),
       clock,
       random,
       leaseMs,

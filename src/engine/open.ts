@@ -23,7 +23,6 @@ import {
   ThreadBusy,
   ThreadPaused,
   UnknownCheckpoint,
-  isHeddleError,
 } from '../errors.ts'
 import type { Key, Put, Store } from '../store/store.ts'
 import { chosen } from './answers.ts'
@@ -68,10 +67,10 @@ export async function find({ plan, owner }: App, thread: string, tenant = ''): P
 export async function hinted(
   { owner }: App,
   place: string,
-  text: string,
+  hint: string,
 ): Promise<readonly [tenant: string, thread: string] | undefined> {
   try {
-    return readRow<[string, string]>(text, (row: string[]) => isTexts(row) && row.length === 2)
+    return readRow<[string, string]>(hint, (row: string[]) => isTexts(row) && row.length === 2)
   } catch {
     const [entry] = await owner.store.get([headKey(place)])
     try {

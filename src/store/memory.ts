@@ -67,6 +67,7 @@ export function memory(): Store {
 
   return {
     name: 'memory',
+    volatile: true,
     caps: {
       atomic: true,
       consistency: 'strong',
