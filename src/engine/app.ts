@@ -3,7 +3,7 @@ import { sealed } from '../durable/seal.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
 import type { Fields, InputFor, StateOf } from '../graph/state.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { systemClock, whole, type Clock } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
 import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { memory } from '../store/memory.ts'
@@ -166,7 +166,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
     plan: plan(graph),
     owner: {
       store: sealed(store),
-      clock,
+      clock: whole(clock),
       random,
       leaseMs,
       // Made when first needed: a Worker may not use randomness while it loads.

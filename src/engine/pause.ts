@@ -45,7 +45,7 @@ export function interrupt(
   const group = key === undefined ? 'i:' : `${named ? 'I' : 'q'}${key.length}:${key}:`
   const n = execution.calls.count(group)
   const fresh = (place: string): Promise<never> => {
-    const due = expires === undefined ? undefined : now + expires
+    const due = expires === undefined ? undefined : Math.ceil(now + expires)
     const shown = jsonSchemaOf(schema)
     return hold(execution, {
       execution,
@@ -117,7 +117,7 @@ export function sleep(execution: Execution, ms: number, options?: PauseOptions):
       throw new RangeError(
         `Cannot sleep in node "${execution.node.name}": ${String(ms)} is no number of milliseconds`,
       )
-    return now + ms
+    return Math.ceil(now + ms)
   }
   return until(execution, 's', options, undefined, due).then(() => undefined)
 }

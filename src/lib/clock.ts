@@ -29,6 +29,12 @@ export function later(clock: Clock, ms: number, call: () => void): () => void {
   return () => cancel()
 }
 
+/** The same clock in whole milliseconds: what is stored is named after them. */
+export const whole = (clock: Clock): Clock => ({
+  now: () => Math.floor(clock.now()),
+  after: (ms, call) => clock.after(ms, call),
+})
+
 /** The platform's clock. Its timers never keep a process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
