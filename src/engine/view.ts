@@ -15,7 +15,9 @@ export function view({ fields, values }: State): Record<string, unknown> {
         enumerable: true,
         configurable: true,
         get: () => own(seen, name, copyOf(value)),
-        set: (changed: unknown) => void own(seen, name, changed),
+        set(changed: unknown) {
+          own(seen, name, changed)
+        },
       })
     } else if (value !== undefined) {
       if (name === '__proto__') own(seen, name, value)

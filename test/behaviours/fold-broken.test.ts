@@ -1,15 +1,5 @@
 // B13: what breaks between the nodes of a step and its checkpoint: reducers, schemas, routers.
-import {
-  append,
-  compile,
-  field,
-  graph,
-  memory,
-  reduced,
-  subgraph,
-  type Graph,
-  type Schema,
-} from 'heddle'
+import { append, compile, field, graph, memory, reduced, subgraph, type Schema } from 'heddle'
 import { expect, test } from 'vitest'
 import { after, eachWay, keepBooks } from './harness.ts'
 
