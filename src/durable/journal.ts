@@ -13,7 +13,7 @@ export interface ResultEntry {
   readonly kind: 'result'
   readonly task: string
   readonly update: readonly (readonly [field: string, cell: Cell | readonly Cell[]])[]
-  readonly goto?: readonly string[]
+  readonly goto?: readonly string[] | undefined
 }
 
 /** What came of one call in a task. */

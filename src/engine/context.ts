@@ -5,7 +5,8 @@ import { plan } from '../graph/plan.ts'
 import type { Question } from '../graph/question.ts'
 import { child } from './child.ts'
 import { once } from './once.ts'
-import { interrupt, sleep, wait } from './pause.ts'
+import { interrupt } from './interrupt.ts'
+import { sleep, wait } from './wait.ts'
 import type { Execution } from './execution.ts'
 
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()

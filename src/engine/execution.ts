@@ -1,66 +1,15 @@
 import { decode, type Cell } from '../durable/codec.ts'
 import type { Task } from '../durable/checkpoint.ts'
 import type { Entry, ResultEntry } from '../durable/journal.ts'
-import type { PauseRecord } from '../durable/pause.ts'
 import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
-import type { JsonSchema } from '../schema.ts'
 import { isGoto } from '../graph/graph.ts'
 import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
 import type { Level } from './level.ts'
+import { Calls, type Ask } from './calls.ts'
 import { isPromise, take, type Update } from './take.ts'
 import type { Step } from './step.ts'
 import { view } from './view.ts'
-
-/** A pause that a task has reached and no record exists of yet. */
-export interface Ask {
-  readonly execution: Execution
-  readonly place: string
-  readonly kind: PauseRecord['kind']
-  readonly payload: Cell
-  readonly key?: string
-  readonly due?: number
-  readonly schema?: JsonSchema
-}
-
-/** A question that found no record of its own, while an answer waits for a call that may still come. */
-export interface Held {
-  readonly group: string
-  /** Asks it as a new question. */
-  ask(): void
-  cancel(): void
-}
-
-/** What a node asked of us in a step: pauses, stored work, child graphs. */
-export class Calls {
-  /** Pauses reached that no record exists of yet. */
-  readonly asks: Ask[] = []
-  /** What the journal gets when the task pauses: waits that were over at once. */
-  readonly notes: Entry[] = []
-  readonly held: Held[] = []
-  readonly children: Set<Level> = new Set()
-  /** Work under `once`, by place. */
-  readonly works: Map<string, Promise<Cell>> = new Map()
-  /** Places that were given out in this attempt. */
-  readonly used: Set<string> = new Set()
-  readonly #counts: Map<string, number> = new Map()
-
-  /** The number of a call in its group, counted in the order of the calls. */
-  count(group: string): number {
-    const n = this.#counts.get(group) ?? 0
-    this.#counts.set(group, n + 1)
-    return n
-  }
-
-  /** Another attempt makes its calls from the first on. */
-  again(): void {
-    this.#counts.clear()
-    this.used.clear()
-    this.children.clear()
-    this.works.clear()
-    this.asks.length = 0
-  }
-}
 
 /** The only failures of ours that another attempt may mend. */
 const PASSING = ['model_error', 'unreachable']
@@ -197,10 +146,9 @@ export class Execution {
     this.#clear()
     this.#halt(error)
     const { clock, random } = this.step.level.run.app.owner
-    const delay =
-      Math.min(retry.delay * retry.factor ** (attempt - 1), retry.maxDelay) *
-      (1 - retry.jitter * random())
-    this.#timer = later(clock, delay, () => this.run())
+    const delay = Math.min(retry.delay * retry.factor ** (attempt - 1), retry.maxDelay)
+    const fewer = Math.round(delay * (1 - retry.jitter * random()))
+    this.#timer = later(clock, fewer, () => this.run())
   }
 
   #timeout(attempt: number, ms: number): void {
@@ -223,10 +171,19 @@ export class Execution {
     this.step.stop(error)
   }
 
-  /** Makes the task wait once nothing of ours is under way in it. */
-  pause(): void {
+  /**
+   * Makes the task wait once nothing of ours is under way in it, and its caller for ever: no `catch` can see a pause.
+   *
+   * @param ask What is to be recorded, unless it is
+   */
+  pause(ask?: Ask): Promise<never> {
+    if (ask) {
+      this.calls.used.add(ask.place)
+      this.calls.asks.push(ask)
+    }
     this.pausing = true
     this.quiet()
+    return new Promise(() => {})
   }
 
   /** Looks, a few turns later, whether the task does nothing but wait; calls made at once are caught together. */
@@ -265,14 +222,8 @@ export class Execution {
   /** The journal's entry for a finished task. */
   entry(): Entry {
     const { fields } = this.step.level.plan
-    return {
-      kind: 'result',
-      task: this.task.id,
-      update: this.update.map(
-        ([i, value]) => [(fields[i] as { name: string }).name, value] as const,
-      ),
-      ...(this.gotoNames && { goto: this.gotoNames }),
-    }
+    const update = this.update.map(([i, value]) => [fields[i]!.name, value] as const)
+    return { kind: 'result', task: this.task.id, update, goto: this.gotoNames }
   }
 
   /** Takes over a result from the journal. */
@@ -291,11 +242,9 @@ export class Execution {
   /** What the node changed, for those who watch. */
   shown(): Record<string, unknown> {
     const { fields } = this.step.level.plan
-    return Object.fromEntries(
-      this.update.map(([i, value]) => {
-        const { name, kind } = fields[i] as { name: string; kind: string }
-        return [name, kind === 'list' ? (value as Cell[]).map(decode) : decode(value as Cell)]
-      }),
-    )
+    const show = (cell: Cell | readonly Cell[], kind: string): unknown =>
+      kind === 'list' ? (cell as readonly Cell[]).map(decode) : decode(cell as Cell)
+    const named = this.update.map(([i, value]) => [fields[i]!.name, show(value, fields[i]!.kind)])
+    return Object.fromEntries(named) as Record<string, unknown>
   }
 }

@@ -1,6 +1,7 @@
 import { Cancelled } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import type { StreamEvent } from './event.ts'
+import { fail } from './failure.ts'
 import { drive } from './level.ts'
 import { admit, type Opening } from './open.ts'
 import { checkRequest, type Outcome, type RunRequest } from './request.ts'
@@ -142,7 +143,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
     level.tell('done', end, level.stepNo - 1)
     return { ...common(), status: 'success' }
   } catch (error) {
-    await run.fail(error)
+    await fail(run, error)
     throw error
   }
 }

@@ -52,7 +52,8 @@ export class Run {
   readonly finished: Promise<void>
   finish: () => void = () => {}
   #onStop: ((reason: unknown) => void) | undefined
-  #reopened: OpenPause[] = []
+  /** Questions whose answers didn't fit. */
+  readonly reopened: OpenPause[] = []
 
   constructor(
     app: App,
@@ -108,15 +109,7 @@ export class Run {
     if (!record) return
     const { n, due, key } = record
     const chain = step.level.chain(task.id)
-    this.#reopened.push({
-      id,
-      kind: 'question',
-      chain,
-      place,
-      n,
-      ...(due !== undefined && { due }),
-      ...(key !== undefined && { key }),
-    })
+    this.reopened.push({ id, kind: 'question', chain, place, n, due, key })
   }
 
   /** Stores an entry of the journal. */
@@ -183,60 +176,6 @@ export class Run {
       puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
       return { puts, deletes }
     })
-  }
-
-  /** Records why the run failed. What had finished by then is kept; a question whose answer didn't fit is open again. */
-  async fail(error: unknown): Promise<void> {
-    const { claim, level } = this
-    level?.step?.stop(error)
-    await level?.step?.saving
-    await claim.settled()
-    if (claim.lost) return
-    const puts: Put[] = []
-    const deletes: Key[] = []
-    claim.recover()
-    const { head } = claim
-    const steps = level ? stepsOf(level) : []
-    for (const step of steps) {
-      for (const execution of step.unsaved()) puts.push(claim.entry(execution.entry()))
-      if (!this.durable && step.level.parent && step.level.stale) step.level.save()
-    }
-    if (!this.durable && level?.stale) head.checkpoint = level.save()
-    for (const open of this.#reopened) {
-      head.open.push(open)
-      puts.push(
-        claim.entry({
-          kind: 'reopened',
-          task: open.chain.at(-1) as string,
-          place: open.place,
-          value: null,
-        }),
-      )
-      puts.push({
-        key: inboxKey(claim.at, open.n, open.id),
-        value: JSON.stringify([head.tenant, head.thread]),
-      })
-      if (open.due !== undefined)
-        puts.push({
-          key: dueKey(claim.at, open.due, open.id),
-          value: JSON.stringify([head.tenant, head.thread]),
-        })
-      deletes.push(`${pauseKey(claim.root, open.id)}.a`)
-    }
-    if (level) head.seq = level.seq
-    const status = this.#reopened.length > 0 ? 'interrupted' : (this.stopped?.status ?? 'error')
-    try {
-      await this.end(status, { puts, deletes }, error).catch(() => {
-        // Perhaps for what it took along: the failure alone is little.
-        claim.recover()
-        return this.end(this.stopped?.status ?? 'error', {}, error)
-      })
-    } catch (failure) {
-      this.app.logger.warn(
-        'A failed run could not be recorded; its thread is free when the lease ends',
-        { thread: head.thread, error: failure },
-      )
-    }
   }
 }
 

@@ -6,7 +6,7 @@ import { digest } from '../lib/digest.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Level } from './level.ts'
 import { stepsOf } from './run.ts'
-import type { Ask } from './execution.ts'
+import type { Ask } from './calls.ts'
 
 /** What holds a thread. */
 export interface Pauses {

@@ -4,14 +4,11 @@ import { ReplayMismatch } from '../errors.ts'
 import type { AskOptions, PauseOptions } from '../graph/context.ts'
 import type { Question } from '../graph/question.ts'
 import { systemClock } from '../lib/clock.ts'
-import { instantFrom } from '../lib/instant.ts'
 import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
-import type { Ask, Execution } from './execution.ts'
+import type { Execution } from './execution.ts'
 import { PATIENCE } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
-
-/** The last instant that a Date can tell. */
-const LAST = 8.64e15
+import { LAST } from './wait.ts'
 
 type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question, 'is' | 'payload'>>
 
@@ -46,15 +43,14 @@ export function interrupt(
   const n = execution.calls.count(group)
   const fresh = (place: string): Promise<never> => {
     const due = expires === undefined ? undefined : Math.ceil(now + expires)
-    const shown = jsonSchemaOf(schema)
-    return hold(execution, {
+    return execution.pause({
       execution,
       place,
       kind: 'question',
       payload: cell,
-      ...(key !== undefined && { key }),
-      ...(due !== undefined && { due }),
-      ...(shown && { schema: shown }),
+      key,
+      due,
+      schema: jsonSchemaOf(schema),
     })
   }
   const records = new Map(recorded(execution, group))
@@ -64,7 +60,7 @@ export function interrupt(
     execution.calls.used.add(match)
     wakeHeld(execution, group)
     const { entry } = records.get(match) as Recorded
-    return entry === undefined ? hold(execution) : answerOf(execution, entry, schema)
+    return entry === undefined ? execution.pause() : answerOf(execution, entry, schema)
   }
   const place = freePlace(execution, records, group, n)
   if (named || !answersLeft(execution, records)) return fresh(place)
@@ -97,71 +93,6 @@ export function interrupt(
     })
     execution.calls.held.push(waiting)
   })
-}
-
-/** Waits for an instant; the first call records it, later ones of the same place ignore what they are given. */
-export function wait(
-  execution: Execution,
-  wakeAt: string | Date,
-  payload?: unknown,
-  options?: PauseOptions,
-): Promise<unknown> {
-  return until(execution, 'w', options, payload, () => instantFrom(wakeAt))
-}
-
-/** Waits for some milliseconds from the first time on. */
-export function sleep(execution: Execution, ms: number, options?: PauseOptions): Promise<void> {
-  const due = (): number => {
-    const now = execution.step.level.run.app.owner.clock.now()
-    if (typeof ms !== 'number' || !(ms >= 0 && now + ms <= LAST))
-      throw new RangeError(
-        `Cannot sleep in node "${execution.node.name}": ${String(ms)} is no number of milliseconds`,
-      )
-    return Math.ceil(now + ms)
-  }
-  return until(execution, 's', options, undefined, due).then(() => undefined)
-}
-
-function until(
-  execution: Execution,
-  kind: string,
-  options: PauseOptions | undefined,
-  payload: unknown,
-  due: () => number,
-): Promise<unknown> {
-  const { run } = execution.step.level
-  const key = options?.key
-  const group = key === undefined ? `${kind}:` : `${kind.toUpperCase()}${key.length}:${key}:`
-  const place = group + execution.calls.count(group)
-  const known = run.journal.of(execution.task.id)?.places.get(place)
-  if (known) return Promise.resolve(decode(known.value))
-  if (run.openAt(execution.task.id, place)) return hold(execution)
-  const at = due()
-  const cell = encode(payload, execution.node.name, 'payload')
-  if (at > run.app.owner.clock.now()) {
-    return hold(execution, {
-      execution,
-      place,
-      kind: 'timer',
-      payload: cell,
-      due: at,
-      ...(key !== undefined && { key }),
-    })
-  }
-  const past: PlaceEntry = { kind: 'past', task: execution.task.id, place, value: cell }
-  run.journal.add(past)
-  execution.calls.notes.push(past)
-  return Promise.resolve(decode(cell))
-}
-
-/** Makes the task wait, and with it the caller, for ever: no `catch` can see a pause. */
-function hold(execution: Execution, ask?: Ask): Promise<never> {
-  if (ask) {
-    execution.calls.used.add(ask.place)
-    execution.calls.asks.push(ask)
-  }
-  execution.pause()
-  return new Promise(() => {})
 }
 
 type Recorded = { readonly entry?: PlaceEntry; readonly payload: Cell | undefined }

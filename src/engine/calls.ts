@@ -1,0 +1,56 @@
+import type { Cell } from '../durable/codec.ts'
+import type { Entry } from '../durable/journal.ts'
+import type { PauseRecord } from '../durable/pause.ts'
+import type { JsonSchema } from '../schema.ts'
+import type { Execution } from './execution.ts'
+import type { Level } from './level.ts'
+
+/** A pause that a task has reached and no record exists of yet. */
+export interface Ask {
+  readonly execution: Execution
+  readonly place: string
+  readonly kind: PauseRecord['kind']
+  readonly payload: Cell
+  readonly key?: string | undefined
+  readonly due?: number | undefined
+  readonly schema?: JsonSchema | undefined
+}
+
+/** A question that found no record of its own, while an answer waits for a call that may still come. */
+export interface Held {
+  readonly group: string
+  /** Asks it as a new question. */
+  ask(): void
+  cancel(): void
+}
+
+/** What a node asked of us in a step: pauses, stored work, child graphs. */
+export class Calls {
+  /** Pauses reached that no record exists of yet. */
+  readonly asks: Ask[] = []
+  /** What the journal gets when the task pauses: waits that were over at once. */
+  readonly notes: Entry[] = []
+  readonly held: Held[] = []
+  readonly children: Set<Level> = new Set()
+  /** Work under `once`, by place. */
+  readonly works: Map<string, Promise<Cell>> = new Map()
+  /** Places that were given out in this attempt. */
+  readonly used: Set<string> = new Set()
+  readonly #counts: Map<string, number> = new Map()
+
+  /** The number of a call in its group, counted in the order of the calls. */
+  count(group: string): number {
+    const n = this.#counts.get(group) ?? 0
+    this.#counts.set(group, n + 1)
+    return n
+  }
+
+  /** Another attempt makes its calls from the first on. */
+  again(): void {
+    this.#counts.clear()
+    this.used.clear()
+    this.children.clear()
+    this.works.clear()
+    this.asks.length = 0
+  }
+}

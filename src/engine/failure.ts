@@ -1,0 +1,50 @@
+import { dueKey, inboxKey, pauseKey } from '../durable/keys.ts'
+import type { Key, Put } from '../store/store.ts'
+import { stepsOf, type Run } from './run.ts'
+
+/**
+ * Records why a run failed. What had finished by then is kept; a question whose answer didn't fit is open again. If that
+ * can't be recorded either, the thread is free when the lease ends.
+ */
+export async function fail(run: Run, error: unknown): Promise<void> {
+  const { claim, level, reopened, app } = run
+  level?.step?.stop(error)
+  await level?.step?.saving
+  await claim.settled()
+  if (claim.lost) return
+  claim.recover()
+  const { head } = claim
+  const puts: Put[] = []
+  const deletes: Key[] = []
+  for (const step of level ? stepsOf(level) : []) {
+    for (const execution of step.unsaved()) puts.push(claim.entry(execution.entry()))
+    if (!run.durable && step.level.parent && step.level.stale) step.level.save()
+  }
+  if (!run.durable && level?.stale) head.checkpoint = level.save()
+  const hint = JSON.stringify([head.tenant, head.thread])
+  for (const open of reopened) {
+    const { id, n, due, place, chain } = open
+    const task = chain.at(-1) as string
+    head.open.push(open)
+    puts.push(claim.entry({ kind: 'reopened', task, place, value: null }))
+    puts.push({ key: inboxKey(claim.at, n, id), value: hint })
+    if (due !== undefined) puts.push({ key: dueKey(claim.at, due, id), value: hint })
+    deletes.push(`${pauseKey(claim.root, id)}.a`)
+  }
+  if (level) head.seq = level.seq
+  const status = run.stopped?.status ?? 'error'
+  const ending = run.end(reopened.length > 0 ? 'interrupted' : status, { puts, deletes }, error)
+  try {
+    await ending.catch(() => {
+      // Perhaps for what it took along: the failure alone is little.
+      claim.recover()
+      return run.end(status, {}, error)
+    })
+  } catch (failure) {
+    const about = { thread: head.thread, error: failure }
+    app.logger.warn(
+      'A failed run could not be recorded: its thread is free when the lease ends',
+      about,
+    )
+  }
+}
