@@ -1,15 +1,16 @@
+import type { Claim } from '../durable/claim.ts'
 import { encode, type Cell } from '../durable/codec.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { pauseKey } from '../durable/keys.ts'
 import { AmbiguousResume, NothingToResume, UnknownInterruption } from '../errors.ts'
-import type { Opening } from './open.ts'
+import type { Opening } from './request.ts'
 import type { Run } from './run.ts'
 import { refusal } from './take.ts'
 
-/** An open pause and what was given for it. */
-export interface Chosen {
+/** An open pause and the answer that came for it; without one, its time has come. */
+export interface Came {
   readonly open: OpenPause
-  readonly cell: Cell
+  readonly answer?: Cell
 }
 
 /**
@@ -17,73 +18,76 @@ export interface Chosen {
  *
  * @param elsewhere The request goes on from another checkpoint, where nothing of this is open
  */
-export async function chosen(run: Run, request: Opening, elsewhere: boolean): Promise<Chosen[]> {
-  const { head } = run.claim
-  const { thread } = head
-  const now = run.app.owner.clock.now()
+export async function chosen(
+  { claim, app }: Run,
+  request: Opening,
+  elsewhere: boolean,
+): Promise<Came[]> {
+  if (!('answer' in request || 'answers' in request)) return []
+  const { thread } = claim.head
+  const { plan, owner } = app
+  const now = owner.clock.now()
+  const held = elsewhere ? [] : claim.head.open
   // An expired question waits for the clock only.
-  const open = elsewhere
-    ? []
-    : head.open.filter(({ kind, due = Infinity }) => kind === 'timer' || due > now)
-  const given =
+  const open = held.filter(({ kind, due = Infinity }) => kind === 'timer' || due > now)
+  const given: (readonly [id: string, answer: unknown])[] =
     'answer' in request
-      ? [[bare(thread, open), request.answer] as const]
+      ? [[bare(thread, open), request.answer]]
       : Object.entries(request.answers as object)
-  const unknown: string[] = []
-  const answers: Chosen[] = []
-  for (const [id, answer] of given) {
-    const pause = open.find((one) => one.id === id)
-    if (!pause) unknown.push(id)
-    else answers.push({ open: pause, cell: encode(answer, undefined, 'answer') })
-  }
-  if (unknown.length > 0) throw await stranger(run, unknown, elsewhere ? [] : head.open)
-  for (const { open: pause } of answers)
-    await check(run, pause, given.find(([id]) => id === pause.id)?.[1])
-  return answers
+  const ids = given.map(([id]) => id)
+  const unknown = ids.filter((id) => !open.some((one) => one.id === id))
+  if (unknown.length > 0) throw await stranger(claim, unknown, held)
+  return Promise.all(
+    open
+      .filter(({ id }) => ids.includes(id))
+      .map(async (pause) => {
+        const { id, place, key = '' } = pause
+        const answer = given.find(([one]) => one === id)?.[1]
+        const cell = encode(answer, undefined, 'answer')
+        // A question that the graph lists is checked before anything runs. A key given at the call makes none.
+        const question = place.startsWith('q') ? plan.questions.get(key) : undefined
+        const result = await question?.schema['~standard'].validate(answer)
+        if (result?.issues) throw refusal(result.issues, { graph: plan.name, interruption: id })
+        return { open: pause, answer: cell }
+      }),
+  )
 }
 
 /** The one open question. */
 function bare(thread: string, open: readonly OpenPause[]): string {
-  const questions = open.filter(({ kind }) => kind === 'question').map(({ id }) => id)
-  if (questions.length === 0)
+  const [id, ...more] = open.flatMap((one) => (one.kind === 'question' ? [one.id] : []))
+  if (id === undefined)
     throw new NothingToResume(`Cannot answer thread "${thread}": no question is open`, { thread })
-  if (questions.length > 1) {
+  const interruptions = [id, ...more]
+  if (more.length > 0) {
     throw new AmbiguousResume(
-      `Cannot answer thread "${thread}": ${questions.length} questions are open (${questions.join(', ')}); answer by id`,
-      { thread, interruptions: questions },
+      `Cannot answer thread "${thread}": ${interruptions.join(', ')} are open; answer by id`,
+      { thread, interruptions },
     )
   }
-  return questions[0] as string
+  return id
 }
 
-/** Why an id can't be answered: it was before, or nobody asked it here. */
+/** Why ids can't be answered: they were before, or nobody asked them here. */
 async function stranger(
-  { claim }: Run,
-  ids: readonly string[],
+  claim: Claim,
+  interruptions: readonly string[],
   open: readonly OpenPause[],
 ): Promise<Error> {
   const { thread } = claim.head
-  const ours = ids.every((id) => /^[a-z]+_[0-9a-f]{32}$/.test(id))
-  const settled = ours
-    ? await claim.get(ids.map((id) => `${pauseKey(claim.root, id)}.a`))
-    : [undefined]
-  const list = ids.map((id) => `"${id}"`).join(', ')
-  if (open.length === 0 || settled.every(Boolean))
-    return new NothingToResume(
-      `Cannot answer ${list}: ${open.length === 0 ? `nothing is open on thread "${thread}"` : 'it has been answered'}`,
-      { thread },
-    )
-  return new UnknownInterruption(
-    `Cannot answer ${list}: no such question is open on thread "${thread}"`,
-    { thread, interruptions: ids },
-  )
+  const cannot = `Cannot answer "${interruptions.join('", "')}": `
+  if (open.length === 0)
+    return new NothingToResume(`${cannot}nothing is open on thread "${thread}"`, { thread })
+  if ((await settled(claim, interruptions)).every(Boolean))
+    return new NothingToResume(`${cannot}it has been answered`, { thread })
+  return new UnknownInterruption(`${cannot}no such question is open on thread "${thread}"`, {
+    thread,
+    interruptions,
+  })
 }
 
-/** Answers to questions that the graph lists are checked before anything runs. */
-async function check({ app }: Run, { id, place, key }: OpenPause, answer: unknown): Promise<void> {
-  // A key given at the call makes no declared question.
-  const question =
-    key !== undefined && place.startsWith('q') ? app.plan.questions.get(key) : undefined
-  const result = await question?.schema['~standard'].validate(answer)
-  if (result?.issues) throw refusal(result.issues, { graph: app.plan.name, interruption: id })
+/** What is known of the ends of pauses. Ids that are none of ours have none. */
+export async function settled(claim: Claim, ids: readonly string[]): Promise<readonly unknown[]> {
+  const ours = ids.length > 0 && ids.every((id) => /^[a-z]+_[0-9a-f]{32}$/.test(id))
+  return ours ? claim.get(ids.map((id) => `${pauseKey(claim.root, id)}.a`)) : [undefined]
 }

@@ -54,18 +54,32 @@ export type Outcome<State = unknown> = {
   | { readonly status: 'waiting'; readonly timers: readonly Timer[] }
 )
 
-const KNOWN = [
-  'thread',
-  'from',
-  'signal',
-  'timeout',
-  'metadata',
-  'user',
-  'durability',
-  'input',
-  'answer',
-  'answers',
-]
+/** A request, or the clock's: continues what is due. */
+export type Opening = RunRequest & { readonly wake?: number; readonly tenant?: string }
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+const isObject = (value: unknown): value is object =>
+  Object(value) === value && !Array.isArray(value)
+
+/** What each member of a request must be, if it is given. */
+const RULES: {
+  readonly [member: string]: readonly [is: (value: never) => boolean, what: string]
+} = {
+  thread: [isText, 'a string'],
+  from: [isText, 'the id of a checkpoint'],
+  signal: [(signal) => typeof Object(signal).addEventListener === 'function', 'an AbortSignal'],
+  timeout: [(ms) => typeof ms === 'number' && ms > 0, 'a positive number of milliseconds'],
+  metadata: [isObject, 'an object'],
+  user: [isText, 'a string'],
+  durability: [(how) => how === 'step' || how === 'exit', '"step" or "exit"'],
+  input: [() => true, ''],
+  answer: [() => true, ''],
+  answers: [
+    (answers) => isObject(answers) && Object.keys(answers).length > 0,
+    'an object with an answer by id, or several',
+  ],
+}
 
 /**
  * Refuses a request that makes no sense, before anything is read.
@@ -73,31 +87,18 @@ const KNOWN = [
  * @throws TypeError or RangeError naming what is wrong
  */
 export function checkRequest(request: RunRequest): void {
-  const wrong = (what: string): never => {
-    throw new TypeError(`Cannot run: ${what}`)
+  if (!isObject(request)) throw new TypeError('Cannot run: the request is not an object')
+  const { thread } = request
+  for (const [key, value] of Object.entries({ ...request, thread })) {
+    if (!Object.hasOwn(RULES, key))
+      throw new TypeError(`Cannot run: "${key}" is no part of a request`)
+    const [is, what] = RULES[key] as (typeof RULES)[string]
+    const absent = value === undefined && key !== 'thread' && key !== 'answers'
+    if (!absent && !is(value as never))
+      throw new (key === 'timeout' ? RangeError : TypeError)(`Cannot run: ${key} is not ${what}`)
   }
-  if (typeof request !== 'object' || request === null) wrong('the request is not an object')
-  const { thread, from, signal, timeout, metadata, user, durability } = request
-  for (const key of Object.keys(request))
-    if (!KNOWN.includes(key)) wrong(`the request has an unknown key "${key}"`)
-  if (typeof thread !== 'string')
-    wrong(`thread is ${thread === undefined ? 'missing' : 'not a string'}`)
   const ways = ['input', 'answer', 'answers'].filter((key) => key in request)
-  if (ways.length > 1) wrong(`${ways.map((key) => `"${key}"`).join(' and ')} are both given`)
-  const { answers } = request
-  if ('answers' in request && (Object(answers) !== answers || Array.isArray(answers)))
-    wrong('answers is not an object of answers by id')
-  if ('answers' in request && Object.keys(answers as object).length === 0) wrong('answers is empty')
-  if (from !== undefined && typeof from !== 'string') wrong('from is not the id of a checkpoint')
-  if (signal !== undefined && typeof Object(signal).addEventListener !== 'function')
-    wrong('signal is not an AbortSignal')
-  if (user !== undefined && typeof user !== 'string') wrong('user is not a string')
-  if (metadata !== undefined && (Object(metadata) !== metadata || Array.isArray(metadata)))
-    wrong('metadata is not an object')
-  if (durability !== undefined && durability !== 'step' && durability !== 'exit')
-    wrong(`durability is ${String(durability)}, neither "step" nor "exit"`)
-  if (timeout !== undefined && !(typeof timeout === 'number' && timeout > 0))
-    throw new RangeError(`Cannot run: timeout is ${timeout}, not a positive number of milliseconds`)
+  if (ways.length > 1) throw new TypeError(`Cannot run: ${ways.join(' and ')} are both given`)
 }
 
 /**

@@ -138,6 +138,7 @@ export class Run {
     status: Settlement['status'],
     puts: Put[],
     deletes: Key[],
+    answer: Pick<Settlement, 'answer' | 'by'> = {},
   ): void {
     if (gone.length === 0) return
     const { claim } = this
@@ -145,7 +146,7 @@ export class Run {
     for (const open of gone) {
       puts.push({
         key: `${pauseKey(claim.root, open.id)}.a`,
-        value: settlementText({ status, time: this.app.owner.clock.now() }),
+        value: settlementText({ status, ...answer, time: this.app.owner.clock.now() }),
       })
       deletes.push(...indexRows(claim, open))
     }

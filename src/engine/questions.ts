@@ -1,0 +1,87 @@
+import type { Claim } from '../durable/claim.ts'
+import { directoryPrefix, inboxPrefix, pauseKey, pausePrefix } from '../durable/keys.ts'
+import {
+  interruption,
+  readPause,
+  readSettlement,
+  type PauseRecord,
+  type Settlement,
+} from '../durable/pause.ts'
+import type { Interruption } from '../durable/records.ts'
+import { find, readable } from './find.ts'
+import { listsOf, passing, placeIn, rows } from './list.ts'
+import { checkLimit } from './request.ts'
+import type { App } from './run.ts'
+
+type Question = readonly [n: number, shown: Interruption]
+
+/** Questions of one thread or of all, oldest first. */
+export async function interruptions(
+  app: App,
+  tenant: string,
+  {
+    thread,
+    status = 'open',
+    limit = 100,
+  }: {
+    readonly thread?: string
+    readonly status?: Interruption['status']
+    readonly limit?: number
+  } = {},
+): Promise<readonly Interruption[]> {
+  checkLimit(limit)
+  const found: Question[] = []
+  const add = async (claim: Claim, only?: string): Promise<void> => {
+    found.push(...(await questions(app, claim, status, only)))
+  }
+  if (thread !== undefined) {
+    const claim = await find(app, tenant, thread)
+    if (claim) await add(claim)
+  } else if (status === 'open') {
+    // Index rows are hints: whether a question is open stands in the head.
+    for await (const { key } of rows(app, inboxPrefix(await listsOf(app, tenant)))) {
+      if (found.length >= limit) break
+      const [place, id] = key.split('/').slice(-2) as [string, string]
+      await passing(app, place, (claim) => add(claim, id))
+    }
+  } else {
+    for await (const row of rows(app, directoryPrefix(await listsOf(app, tenant))))
+      await passing(app, placeIn(row), add)
+  }
+  return found
+    .sort(([a], [b]) => a - b)
+    .slice(0, limit)
+    .map(([, shown]) => shown)
+}
+
+/** The questions of a thread that have a status, or one of them. */
+function questions(
+  app: App,
+  claim: Claim,
+  status: Interruption['status'],
+  only?: string,
+): Promise<Question[]> {
+  const { head, root } = claim
+  const prefix = pausePrefix(root)
+  return readable(head.thread, async () => {
+    const open = head.open.map(({ id }) => id)
+    const asked: PauseRecord[] = []
+    const ends = new Map<string, Settlement>()
+    if (status === 'open') {
+      const ids = open.filter((id) => only === undefined || id === only)
+      for (const row of await claim.get(ids.map((id) => pauseKey(root, id))))
+        if (row) asked.push(readPause(row.value))
+    } else {
+      for await (const { key, value } of rows(app, prefix))
+        if (key.endsWith('.a')) ends.set(key.slice(prefix.length, -2), readSettlement(value))
+        else asked.push(readPause(value))
+    }
+    const now = app.owner.clock.now()
+    return asked.flatMap((record): Question[] => {
+      const { id, n, kind } = record
+      if (kind !== 'question') return []
+      const shown = interruption(head.thread, record, ends.get(id), now, !open.includes(id))
+      return shown.status === status ? [[n, shown]] : []
+    })
+  })
+}

@@ -1,0 +1,110 @@
+import { Journal, readEntry } from '../durable/journal.ts'
+import { journalKey } from '../durable/keys.ts'
+import { NothingToResume } from '../errors.ts'
+import { chosen, type Came } from './answers.ts'
+import { dueIn, readable, records, texts } from './find.ts'
+import type { Level } from './level.ts'
+import type { Admission } from './open.ts'
+import type { Opening } from './request.ts'
+import type { Run } from './run.ts'
+import { stand } from './turn.ts'
+
+/** Goes on where a thread stopped: with answers, because of the clock, or after an error, a crash or a cancel. */
+export async function resume(
+  run: Run,
+  level: Level,
+  request: Opening,
+  admission: Admission,
+): Promise<void> {
+  const { head } = run.claim
+  const { from, wake } = request
+  const branch = from !== undefined && from !== head.checkpoint
+  const came: Came[] = await chosen(run, request, branch)
+  const answered = new Set(came.map(({ open }) => open))
+  if (!branch) {
+    for (const open of dueIn(head, wake ?? run.app.owner.clock.now()))
+      if (!answered.has(open)) came.push({ open })
+    if (came.length === 0) {
+      if (head.status === 'success') throw nothing(head.thread, 'it has ended')
+      const waits = head.status === 'interrupted' || head.status === 'waiting'
+      if (waits || (wake !== undefined && !run.tookOver))
+        throw nothing(head.thread, 'it waits for an answer or a clock, and neither has come')
+    }
+  }
+  await stand(run, level, from)
+  if (branch) return rebase(run, level, true, admission)
+  await loadJournal(run)
+  if (run.tookOver || head.status === 'error' || head.status === 'cancelled') {
+    // Rows and ids from here on are new; what had finished in the step is kept.
+    await rebase(run, level, false, admission)
+    // An answer may have come and not been used up; a task that nothing has come for stays as it is.
+    const called = run.journal.called()
+    const own = new Set(level.next.map(({ task }) => task.id))
+    const inChild = called.some((task) => !own.has(task))
+    const chains = head.open.map(({ chain }) => chain)
+    run.woken = new Set(
+      chains.filter(([task]) => inChild || called.includes(task as string)).flat(),
+    )
+  }
+  for (const one of came) settle(run, one, admission)
+  run.woken = new Set([...run.woken, ...came.flatMap(({ open }) => open.chain)])
+}
+
+/** Stands on a new checkpoint with the same tasks; a fork gives them new ids and leaves behind what was open. */
+async function rebase(
+  run: Run,
+  level: Level,
+  fork: boolean,
+  { puts, deletes }: Admission,
+): Promise<void> {
+  const { claim } = run
+  const { head } = claim
+  const id = claim.id()
+  if (level.atStart) await level.enter(id)
+  if (fork) {
+    level.next = level.next.map(({ node, task }) => ({
+      node,
+      task: { ...task, id: `${id}.${task.key}` },
+    }))
+    run.dropOpen(head.open, 'cancelled', puts, deletes)
+    head.journal = id
+    head.entries = []
+  }
+  level.write(id, fork ? 'fork' : 'update', puts)
+  head.checkpoint = id
+}
+
+/** Ends a pause with what came for it. */
+function settle(run: Run, { open, answer }: Came, { puts, deletes }: Admission): void {
+  const { id, chain, place } = open
+  const task = chain.at(-1) as string
+  const kind = answer !== undefined ? 'answer' : open.kind === 'timer' ? 'woken' : 'expired'
+  // `null` is an answer.
+  const value = answer !== undefined ? answer : (run.records.get(id)?.payload ?? null)
+  const entry = { kind, task, place, value, pause: id } as const
+  puts.push(run.claim.entry(entry))
+  run.journal.add(entry)
+  if (answer === undefined) run.dropOpen([open], kind as 'woken', puts, deletes)
+  else run.dropOpen([open], 'answered', puts, deletes, { answer, by: run.user })
+}
+
+/** Reads what happened in the step so far, and what was asked. */
+async function loadJournal(run: Run): Promise<void> {
+  const { claim } = run
+  const { thread, checkpoint, journal, entries, open } = claim.head
+  const keys = entries.flatMap(([from, count]) =>
+    Array.from({ length: count }, (_, n) => journalKey(claim.root, journal, from + n)),
+  )
+  const read = async (): Promise<void> => {
+    run.journal = new Journal()
+    for (const text of await texts(claim, keys, 'a journal entry')) run.journal.add(readEntry(text))
+    const ids = new Set([...run.journal.pauses(), ...open.map(({ id }) => id)])
+    const asked = await records(claim, [...ids])
+    run.records = new Map(asked.map((record) => [record.id, record]))
+  }
+  await readable(thread, read, checkpoint, checkpoint)
+}
+
+/** A thread that can't go on. */
+export const nothing = (thread: string, why: string): Error =>
+  new NothingToResume(`Cannot go on with thread "${thread}": ${why}`, { thread })

@@ -1,0 +1,115 @@
+import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
+import type { Claim } from '../durable/claim.ts'
+import { checkpointIn, checkpointKey, checkpointPrefix, spacePrefix } from '../durable/keys.ts'
+import { iso } from '../durable/pause.ts'
+import type { Snapshot, Status } from '../durable/records.ts'
+import { State } from '../durable/state.ts'
+import { isHeddleError } from '../errors.ts'
+import { tidy } from '../lib/tidy.ts'
+import { find, readable, records } from './find.ts'
+import { readRow } from './level.ts'
+import { rows, shownOf, type Part } from './list.ts'
+import type { App } from './run.ts'
+import { shown } from './suspend.ts'
+import { snapshot } from './view.ts'
+
+/** What a reader may ask of a namespace: the thread's own graph, or a child by its path. */
+interface Within {
+  readonly ns?: readonly string[]
+}
+
+/** Where a thread stands, now or at a checkpoint. */
+export async function state(
+  app: App,
+  tenant: string,
+  thread: string,
+  { checkpoint, ns }: Within & { readonly checkpoint?: string } = {},
+): Promise<Snapshot | undefined> {
+  if (ns?.length && checkpoint === undefined) {
+    for await (const newest of history(app, tenant, thread, { ns, limit: 1 })) return newest
+    return undefined
+  }
+  const claim = await find(app, tenant, thread)
+  const space = claim && (await spaceOf(app, claim, ns))
+  if (!space) return undefined
+  const id = checkpoint ?? claim.head.checkpoint
+  try {
+    return await show(app, claim, space, id, () => readRow(claim, claim.root, space, id))
+  } catch (error) {
+    if (isHeddleError(error, 'unknown_checkpoint')) return undefined
+    throw error
+  }
+}
+
+/** Checkpoints, newest first. */
+export async function* history(
+  app: App,
+  tenant: string,
+  thread: string,
+  { ns, before, limit }: Within & Part = {},
+): AsyncGenerator<Snapshot> {
+  const claim = await find(app, tenant, thread)
+  const space = claim && (await spaceOf(app, claim, ns))
+  if (!space) return
+  const { root } = claim
+  const after = before === undefined ? undefined : checkpointKey(root, space, before)
+  const page = Math.min(limit ?? 100, 100)
+  const entries = rows(app, checkpointPrefix(root, space), after, page)
+  yield* shownOf(entries, { limit } as Part, ({ key, value }) => {
+    const id = checkpointIn(key)
+    return show(app, claim, space, id, () => readCheckpoint(value, id))
+  })
+}
+
+/** The name of a namespace's rows; of a child graph that ran more than once, the newest. */
+async function spaceOf(
+  { owner }: App,
+  { root }: Claim,
+  ns: readonly string[] = [],
+): Promise<string | undefined> {
+  if (ns.length === 0) return '-'
+  const [newest] = await owner.store.list({ prefix: await spacePrefix(root, ns), limit: 1 })
+  return newest?.value
+}
+
+function show(
+  app: App,
+  claim: Claim,
+  space: string,
+  id: string,
+  read: () => Checkpoint | Promise<Checkpoint>,
+): Promise<Snapshot> {
+  const { head, root } = claim
+  const { thread, checkpoint, open, metadata } = head
+  const newest = id === checkpoint
+  const made = async (): Promise<Snapshot> => {
+    const row = await read()
+    const fields = space === '-' ? app.plan.fields : undefined
+    const values = await State.load(fields, root, row.state, claim, false)
+    const pauses = newest
+      ? await records(
+          claim,
+          open.map((one) => one.id),
+        )
+      : []
+    const names = row.next.map(({ key }) => nodeOf(key)).filter((name) => name !== 'start')
+    const then = row.next.length > 0 ? 'running' : 'success'
+    return tidy<Snapshot>({
+      thread,
+      ns: row.ns,
+      checkpoint: id,
+      parent: row.parent,
+      step: row.step,
+      source: row.source,
+      run: row.run,
+      createdAt: iso(row.time),
+      status: newest ? (head.status as Status) : then,
+      state: snapshot(values),
+      next: [...new Set(names)],
+      ...shown(thread, pauses, app.owner.clock.now()),
+      error: newest ? head.error : undefined,
+      metadata,
+    })
+  }
+  return readable(thread, made, id, checkpoint)
+}

@@ -1,0 +1,55 @@
+import { ThreadPaused } from '../errors.ts'
+import { readable } from './find.ts'
+import { fill, fold } from './fold.ts'
+import type { Level } from './level.ts'
+import type { Admission } from './open.ts'
+import type { Opening } from './request.ts'
+import type { Run } from './run.ts'
+import { take } from './take.ts'
+
+/** Starts a turn: a new thread is filled, an ended one takes the input like an update. */
+export async function turn(
+  run: Run,
+  level: Level,
+  request: Opening,
+  admission: Admission,
+): Promise<void> {
+  const { claim } = run
+  const { head } = claim
+  const { plan } = run.app
+  if (head.status === 'interrupted' || head.status === 'waiting') {
+    const ids = (kind: string): string[] =>
+      head.open.flatMap((open) => (open.kind === kind ? [open.id] : []))
+    const [interruptions, timers] = [ids('question'), ids('timer')]
+    throw new ThreadPaused(
+      `Cannot start a turn on thread "${head.thread}": it waits for ${[...interruptions, ...timers].join(', ')}; answer, or cancel first`,
+      { thread: head.thread, interruptions, timers },
+    )
+  }
+  if (head.checkpoint) {
+    await stand(run, level, request.from)
+    const update = await take(plan, request.input, { graph: plan.name })
+    await fold(plan, level.state, [{ node: { name: 'input' }, update }])
+  } else await fill(plan, level.state, request.input)
+  const id = claim.id()
+  try {
+    await level.enter(id)
+  } catch (error) {
+    // The run fails, and its record says so; it can go on from `start` when the graph is mended.
+    admission.failure = { error }
+    level.next = [{ task: { key: 'start', id: `${id}.start` }, node: undefined as never }]
+  }
+  level.write(id, 'input', admission.puts)
+  run.dropOpen(head.open, 'cancelled', admission.puts, admission.deletes)
+  head.checkpoint = head.journal = id
+  head.entries = []
+}
+
+/** Takes a level to a checkpoint, the newest if none is named; events are counted on. */
+export async function stand(run: Run, level: Level, from?: string): Promise<void> {
+  const { thread, checkpoint, seq } = run.claim.head
+  const id = from ?? checkpoint
+  const shared = run.tookOver || id !== checkpoint
+  await readable(thread, () => level.load(id, shared), id, checkpoint)
+  level.seq = seq
+}
