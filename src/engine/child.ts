@@ -55,7 +55,7 @@ async function enter(
   const { attempt } = execution
   const place = await where
   const space = await digest(`${execution.task.id}/${place}`)
-  const level = new Level(run, plan, { execution, attempt, space, place, ...(emit && { emit }) })
+  const level = new Level(run, plan, { execution, attempt, space, place, emit })
   level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) await level.load(known.value as string, run.tookOver)

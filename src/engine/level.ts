@@ -49,7 +49,7 @@ export class Level {
       readonly attempt: number
       readonly space: string
       readonly place: string
-      readonly emit?: (event: unknown) => unknown
+      readonly emit?: ((event: unknown) => unknown) | undefined
     },
   ) {
     this.run = run

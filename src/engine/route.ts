@@ -57,7 +57,7 @@ export function plannedTasks(
   const add = (node: PlanNode, key: string, item?: Cell): void =>
     void found.set(key, {
       node,
-      task: { key, id: `${checkpoint}.${key}`, ...(item !== undefined && { item }) },
+      task: { key, id: `${checkpoint}.${key}`, item },
     })
   const arrive = (node: PlanNode, from: string): void => {
     if (!node.after?.includes(from)) return add(node, node.name)

@@ -1,12 +1,15 @@
+import type { Task } from '../durable/checkpoint.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { dueKey, inboxKey, pauseKey } from '../durable/keys.ts'
 import { interruption, pauseText, timer, type PauseRecord } from '../durable/pause.ts'
 import type { Interruption, Timer } from '../durable/records.ts'
 import { digest } from '../lib/digest.ts'
+import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Level } from './level.ts'
 import { stepsOf } from './run.ts'
 import type { Ask } from './calls.ts'
+import type { Execution } from './execution.ts'
 
 /** What holds a thread. */
 export interface Pauses {
@@ -20,9 +23,9 @@ export interface Pauses {
  */
 export async function suspend(level: Level): Promise<Pauses> {
   const { run } = level
-  const { claim, app } = run
-  const { head } = claim
-  const now = app.owner.clock.now()
+  const { claim } = run
+  const { head, at, root } = claim
+  const now = run.app.owner.clock.now()
   const puts: Put[] = []
   const deletes: Key[] = []
   const steps = stepsOf(level)
@@ -33,54 +36,39 @@ export async function suspend(level: Level): Promise<Pauses> {
   const ids = await Promise.all(asks.map(idOf))
   level.assertAlive()
   const results = steps.flatMap((step) => step.unsaved())
-  for (const execution of results) puts.push(claim.entry(execution.entry()))
-  for (const { asked } of executions)
-    for (const entry of asked?.notes ?? []) puts.push(claim.entry(entry))
+  const notes = executions.flatMap(({ asked }) => asked?.notes ?? [])
+  for (const entry of [...results.map((execution) => execution.entry()), ...notes])
+    puts.push(claim.entry(entry))
   // A task that finished without asking again what it had asked has no use for an answer.
-  const finished = new Set(
-    executions.flatMap(({ status, task }) => (status === 'done' ? task.id : [])),
-  )
-  const current = new Set(level.next.map(({ task }) => task.id))
-  run.dropOpen(
-    head.open.filter(
-      ({ chain }) => !current.has(chain[0] as string) || chain.some((task) => finished.has(task)),
-    ),
-    'cancelled',
-    puts,
-    deletes,
-  )
-  const fresh = asks.map((ask, i) => recordOf(ask, ids[i] as string, now, ++head.last))
-  for (const [i, record] of fresh.entries()) {
-    const { execution, place, kind, key, due } = asks[i] as Ask
-    const open: OpenPause = {
-      id: record.id,
-      kind,
-      chain: execution.step.level.chain(execution.task.id),
-      place,
-      n: record.n,
-      ...(due !== undefined && { due }),
-      ...(key !== undefined && { key }),
-    }
-    head.open.push(open)
-    puts.push({ key: pauseKey(claim.root, record.id), value: pauseText(record) })
-    const hint = JSON.stringify([head.tenant, head.thread])
-    if (due !== undefined) puts.push({ key: dueKey(claim.at, due, record.id), value: hint })
-    if (kind === 'question')
-      puts.push({
-        key: inboxKey(claim.at, record.n, record.id),
-        value: hint,
-      })
-  }
-  head.seq =
-    level.seq +
-    results.filter((execution) => execution.step.level === level && !execution.saved).length +
-    fresh.length
+  const idsOf = (tasks: readonly { readonly task: Task }[]): Set<string> =>
+    new Set(tasks.map(({ task }) => task.id))
+  const finished = idsOf(executions.filter(({ status }) => status === 'done'))
+  const current = idsOf(level.next)
+  const useless = ({ chain }: OpenPause): boolean =>
+    !current.has(chain[0]!) || chain.some((task) => finished.has(task))
+  run.dropOpen(head.open.filter(useless), 'cancelled', puts, deletes)
+  const hint = JSON.stringify([head.tenant, head.thread])
+  const fresh = asks.map((ask, i): PauseRecord => {
+    const { step, task, node } = ask.execution
+    const { kind, place, key, due, payload, schema } = ask
+    const [id, n] = [ids[i]!, ++head.last]
+    const { checkpoint, ns } = step.level
+    head.open.push({ id, kind, chain: step.level.chain(task.id), place, n, due, key })
+    const told = { run: run.id, checkpoint, ns, node: node.name, user: run.user, time: now }
+    const record = { id, kind, n, ...told, place, key, payload, schema, due }
+    puts.push({ key: pauseKey(root, id), value: pauseText(record) })
+    if (due !== undefined) puts.push({ key: dueKey(at, due, id), value: hint })
+    if (kind === 'question') puts.push({ key: inboxKey(at, n, id), value: hint })
+    return record
+  })
+  const untold = results.filter(({ step, saved }) => step.level === level && !saved)
+  head.seq = level.seq + untold.length + fresh.length
   const records = new Map([...run.records, ...fresh.map((record) => [record.id, record] as const)])
-  const open = head.open.map(({ id }) => records.get(id) as PauseRecord)
+  const open = head.open.map(({ id }) => records.get(id)!)
   const pauses = shown(head.thread, open, now)
   await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
   for (const execution of results) execution.step.told(execution)
-  tellPauses(level, asks, fresh, now)
+  for (const [i, record] of fresh.entries()) tellPause(level, asks[i]!.execution, record)
   return pauses
 }
 
@@ -91,29 +79,18 @@ async function idOf({ execution, place, kind }: Ask): Promise<string> {
   return (kind === 'question' ? 'int_' : 'tmr_') + name
 }
 
-function recordOf(
-  { execution, place, kind, payload, key, due, schema }: Ask,
-  id: string,
-  time: number,
-  n: number,
-): PauseRecord {
-  const { level } = execution.step
-  const { run } = level
-  return {
-    id,
-    kind,
-    n,
-    run: run.id,
-    checkpoint: level.checkpoint,
-    ns: level.ns,
-    node: execution.node.name,
-    place,
-    ...(key !== undefined && { key }),
-    payload,
-    ...(schema && { schema }),
-    ...(run.user !== undefined && { user: run.user }),
-    time,
-    ...(due !== undefined && { due }),
+/** Tells of a new pause, as the node of this graph that runs into it. */
+function tellPause(level: Level, execution: Execution, record: PauseRecord): void {
+  const { thread } = level.run.claim.head
+  for (let up = execution.step.level.parent; up; up = up.step.level.parent) execution = up
+  const node = execution.node.name
+  if (record.kind === 'question') {
+    const asked = (): Interruption => interruption(thread, record, undefined, record.time, false)
+    level.tell('interrupt', () => ({ node, interruption: asked() }))
+  } else {
+    const told = timer(thread, record)
+    const { wakeAt, payload } = told
+    level.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }))
   }
 }
 
@@ -124,36 +101,5 @@ export function shown(thread: string, open: readonly PauseRecord[], now: number)
       .filter(({ kind }) => kind === 'question')
       .map((record) => interruption(thread, record, undefined, now, false)),
     timers: open.filter(({ kind }) => kind === 'timer').map((record) => timer(thread, record)),
-  }
-}
-
-/** Tells of new pauses, as the node of this graph that runs into them. */
-function tellPauses(
-  level: Level,
-  asks: readonly Ask[],
-  records: readonly PauseRecord[],
-  now: number,
-): void {
-  const { thread } = level.run.claim.head
-  for (const [i, record] of records.entries()) {
-    let { execution } = asks[i] as Ask
-    for (let up = execution.step.level.parent; up; up = up.step.level.parent) execution = up
-    const node = execution.node.name
-    if (record.kind === 'question')
-      level.tell('interrupt', () => ({
-        node,
-        interruption: interruption(thread, record, undefined, now, false),
-      }))
-    else {
-      level.tell('wait', () => {
-        const shownTimer = timer(thread, record)
-        return {
-          node,
-          wakeAt: shownTimer.wakeAt,
-          ...('payload' in shownTimer && { payload: shownTimer.payload }),
-          timer: shownTimer,
-        }
-      })
-    }
   }
 }

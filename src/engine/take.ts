@@ -13,6 +13,11 @@ export interface Origin {
   readonly node?: string
 }
 
+type Refused = Partial<Origin> & { readonly field?: string; readonly interruption?: string }
+
+/** A refusal of one thing that no schema says. */
+const wrong = (message: string, at: Refused): SchemaError => refusal([{ message }], at)
+
 /** Whether a value is to be awaited. */
 export const isPromise = <Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> =>
   typeof value === 'object' &&
@@ -20,47 +25,23 @@ export const isPromise = <Value>(value: Value | PromiseLike<Value>): value is Pr
   typeof (value as { then?: unknown }).then === 'function'
 
 /** The value a schema made of another, or `SchemaError`. */
-export function checked(
-  result: SchemaResult<unknown>,
-  { graph, node }: Origin,
-  field: string,
-): unknown {
+export function checked(result: SchemaResult<unknown>, from: Origin, field: string): unknown {
   if (!result.issues) return result.value
-  throw refusal(result.issues, { graph, ...(node !== undefined && { node }), field })
+  throw refusal(result.issues, { ...from, field })
 }
 
 /** What is wrong with a value, and where it came from. */
-export function refusal(
-  issues: readonly Issue[],
-  at: SchemaError['details'] extends infer D
-    ? Omit<D & object, 'issues'> & {
-        graph?: string
-        node?: string
-        field?: string
-        interruption?: string
-      }
-    : never,
-): SchemaError {
-  const where = [
-    at.node !== undefined && `of node "${at.node}"`,
-    at.graph !== undefined && `in graph "${at.graph}"`,
-  ]
-    .filter(Boolean)
-    .join(' ')
-  const [first] = issues
-  const path = (first?.path ?? [])
-    .map((key) => String(typeof key === 'object' ? key.key : key))
-    .join('.')
-  const what =
-    at.interruption !== undefined
-      ? `the answer to "${at.interruption}"`
-      : at.field !== undefined
-        ? `field "${at.field}"`
-        : at.node === undefined
-          ? 'the input'
-          : 'the update'
+export function refusal(issues: readonly Issue[], at: Refused): SchemaError {
+  const { graph, node, field, interruption } = at
+  const keys = issues[0]?.path?.map((key) => String(typeof key === 'object' ? key.key : key))
+  const path = keys?.length ? `at "${keys.join('.')}": ` : ''
+  const part = node === undefined ? 'the input' : 'the update'
+  const named = field === undefined ? part : `field "${field}"`
+  const what = interruption === undefined ? named : `the answer to "${interruption}"`
+  const whose = node === undefined ? '' : ` of node "${node}"`
+  const where = graph === undefined ? '' : ` in graph "${graph}"`
   return new SchemaError(
-    `Cannot accept ${what}${where && ` ${where}`}: ${path && `at "${path}": `}${first?.message ?? 'it is not valid'}`,
+    `Cannot accept ${what}${whose}${where}: ${path}${issues[0]?.message ?? 'it is not valid'}`,
     { ...at, issues },
   )
 }
@@ -72,7 +53,7 @@ export function assertFields(
 ): asserts value is Readonly<Record<string, unknown>> {
   if (isPart(value) && isRecord(value)) return
   const got = isPart(value) ? className(value) : value === null ? 'null' : typeof value
-  throw refusal([{ message: `Expected an object of fields, got ${got}` }], from)
+  throw wrong(`Expected an object of fields, got ${got}`, from)
 }
 
 /** Validates an update and turns it into cells. A promise comes back only if a schema made one. */
@@ -83,15 +64,10 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
   let waits: Promise<unknown>[] | undefined
   for (const name of Object.keys(update)) {
     const i = plan.index.get(name)
-    if (i === undefined)
-      throw refusal(
-        [
-          {
-            message: `There is no such field; there are ${[...plan.index.keys()].map((field) => `"${field}"`).join(', ')}`,
-          },
-        ],
-        { ...from, field: name },
-      )
+    if (i === undefined) {
+      const known = [...plan.index.keys()].map((field) => `"${field}"`)
+      throw wrong(`There is no such field; there are ${known.join(', ')}`, { ...from, field: name })
+    }
     const field = plan.fields[i] as PlanField
     const value = update[name]
     const at = taken.length
@@ -115,6 +91,6 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
 export function cellsOf(field: PlanField, value: unknown, from: Origin): Cell | Cell[] {
   if (field.kind !== 'list') return encode(value, from.node, field.name)
   if (!Array.isArray(value))
-    throw refusal([{ message: 'Expected a list to append' }], { ...from, field: field.name })
+    throw wrong('Expected a list to append', { ...from, field: field.name })
   return value.map((item, n) => encode(item, from.node, `${field.name}[${n}]`))
 }

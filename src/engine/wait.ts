@@ -53,7 +53,7 @@ function until(
       kind: 'timer',
       payload: cell,
       due: at,
-      ...(key !== undefined && { key }),
+      key,
     })
   }
   const past: PlaceEntry = { kind: 'past', task: execution.task.id, place, value: cell }
