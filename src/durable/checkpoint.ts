@@ -1,7 +1,5 @@
-import type { Json } from '../schema.ts'
 import { read, Unreadable, write, type Cell } from './codec.ts'
-import { isLogRef } from './log.ts'
-import { isCount, isList, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
+import { readRow } from './row.ts'
 import type { StateRefs } from './state.ts'
 
 /** A task that is to run: one execution of a node. */
@@ -38,65 +36,25 @@ export const nodeOf = (key: string): string => {
   return at < 0 ? key : key.slice(0, at)
 }
 
-/** The text of a checkpoint. Written for every step, so by hand: ids and instants need no escapes. */
-export function checkpointText(row: Checkpoint): string {
-  const { id, parent, ns, step, source, run, time, next, joins, state, seq, ran } = row
-  const tasks = next.map(({ key, id: own, item }) => {
-    const known = own === `${id}.${key}`
-    if (known && item === undefined) return quoted(key)
-    const rest = item === undefined ? '' : `,${JSON.stringify(write(item))}`
-    return `[${quoted(key)},${known ? null : quoted(own)}${rest}]`
+/** The text of a checkpoint. A task is its name alone when its id follows from that. */
+export const checkpointText = (row: Checkpoint): string =>
+  JSON.stringify({
+    ...row,
+    next: row.next.map(({ key, id, item }) => {
+      const known = id === `${row.id}.${key}`
+      if (known && item === undefined) return key
+      // What is falsy is written as it is.
+      return { key, id: known ? undefined : id, item: item && write(item) }
+    }),
   })
-  const text = (name: string, value: unknown): string =>
-    value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
-  const { p } = state
-  return `{"id":"${id}","step":${step},"source":"${source}","time":${time},"seq":[${seq}],"run":${quoted(run)},"ns":[${ns.map(quoted)}],"ran":[${ran.map(quoted)}],"next":[${tasks}]${text('parent', parent)}${text('joins', joins)}${p ? `,"p":["${p[0]}",${p.slice(1)}]` : ''}${text('l', state.l)}}`
-}
-
-/** A string as JSON; most are names that need no escapes. */
-const quoted = (text: string): string =>
-  /^[\w.#-]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
 
 /** Reads the checkpoint of that name back, or throws `Unreadable`. */
-export function readCheckpoint(text: string, named: string): Checkpoint {
-  const row = readRow<Omit<Checkpoint, 'next' | 'state'> & { next: StoredTask[] } & StateRefs>(
-    text,
-    isCheckpoint,
-    'its row',
-  )
-  if (row.id !== named) throw new Unreadable('its row is that of another checkpoint')
-  const { p, l, next, ...rest } = row
-  const tasks = next.map((task): Task => {
-    if (isText(task)) return { key: task, id: `${row.id}.${task}`, item: undefined }
-    const [key, id, ...item] = task
-    return { key, id: id ?? `${row.id}.${key}`, item: item.length > 0 ? read(item[0]) : undefined }
+export const readCheckpoint = (text: string, named: string): Checkpoint =>
+  readRow(text, 'its row', (row: Checkpoint & { next: readonly (string | Task)[] }) => {
+    if (row.id !== named) throw new Unreadable('its row is that of another checkpoint')
+    const next = row.next.map((task): Task => {
+      const { key, id = `${named}.${key}`, item } = typeof task === 'string' ? { key: task } : task
+      return { key, id, item: item && read(item) }
+    })
+    return { ...row, next }
   })
-  return { ...rest, next: tasks, state: { p, l } }
-}
-
-type StoredTask = string | readonly [key: string, id: string | null, ...item: Json[]]
-
-const isTask = (task: StoredTask): boolean =>
-  isText(task) || (Array.isArray(task) && isText(task[0]) && (task[1] === null || isText(task[1])))
-
-const isJoin = (join: readonly unknown[]): boolean =>
-  Array.isArray(join) && isText(join[0]) && isTexts(join[1])
-
-const isCheckpoint = (row: Record<keyof Checkpoint | keyof StateRefs, unknown>): boolean =>
-  isObject(row) &&
-  isText(row.id) &&
-  isCount(row.step) &&
-  isText(row.source) &&
-  isTime(row.time) &&
-  isText(row.run) &&
-  isList(row.seq, isCount) &&
-  isTexts(row.ns) &&
-  isTexts(row.ran) &&
-  isList(row.next, isTask) &&
-  isMaybe(row.parent, isText) &&
-  isMaybe(row.joins, (joins) => isList(joins, isJoin)) &&
-  isMaybe(row.p, isLogRef) &&
-  isMaybe(
-    row.l,
-    (lists: object) => isObject(lists) && Object.values(lists).every(isLogRef as never),
-  )

@@ -23,6 +23,10 @@ export interface Change {
   readonly durable?: boolean
 }
 
+interface Failure {
+  readonly error: unknown
+}
+
 /** The next id of a thread: sorts by creation whatever the clock does. */
 export function mint(
   head: Pick<Head, 'last'>,
@@ -48,7 +52,7 @@ export class Claim {
   #runText = ''
   #flight: Promise<void> | undefined
   /** Why the last commit did not reach the store. Nothing can be built on it: no commit follows until `recover`. */
-  #failure: { readonly error: unknown } | undefined
+  #failure: Failure | undefined
   #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Map<Key, string> | undefined
@@ -78,37 +82,41 @@ export class Claim {
       )
     }
     for (const [key, value] of head.redo ?? []) puts.push({ key, value })
-    if (head.owner !== '') deletes.push(dueKey(this.at, head.until, 'lease'))
+    this.#lease(puts, deletes, clock.now() + leaseMs)
     head.owner = name
     head.epoch++
-    head.until = clock.now() + leaseMs
-    puts.push({ key: dueKey(this.at, head.until, 'lease'), value: hint(head) })
     // Without atomic batches rows are written after the head has won; until then it carries them itself.
     head.redo = store.caps.atomic ? undefined : puts.map(({ key, value }) => [key, value])
     this.#runText = runText(head)
     try {
-      await this.#write(head.redo ? { durable: true } : { puts, deletes, durable: true })
+      if (head.redo) {
+        await this.#write({ durable: true })
+        head.redo = undefined
+        this.#runText = runText(head)
+      }
+      await this.#write({ puts, deletes, durable: true })
+      return true
     } catch (error) {
-      if (error instanceof LeaseLost) return false
+      if (this.lost) return false
       throw error
     }
-    if (head.redo) {
-      head.redo = undefined
-      this.#runText = runText(head)
-      await this.#write({ puts, deletes, durable: true })
-    }
-    return true
+  }
+
+  /** Moves the end of the lease, or drops it. */
+  #lease(puts: Put[], deletes: Key[], until?: number): void {
+    const { head, at } = this
+    if (head.owner !== '') deletes.push(dueKey(at, head.until, 'lease'))
+    if (until === undefined) return
+    head.until = until
+    puts.push({ key: dueKey(at, until, 'lease'), value: hint(head) })
   }
 
   /** Adds an entry to the journal of the running step; it is written by the next `commit`. */
   entry(entry: Entry): Put {
-    const { head } = this
-    const last = head.entries.at(-1) ?? [0, 0]
-    if (head.entries.length === 0) head.entries.push(last)
-    return {
-      key: journalKey(this.root, head.journal, last[0] + last[1]++),
-      value: entryText(entry),
-    }
+    const { entries, journal } = this.head
+    if (entries.length === 0) entries.push([0, 0])
+    const last = entries.at(-1) as [number, number]
+    return { key: journalKey(this.root, journal, last[0] + last[1]++), value: entryText(entry) }
   }
 
   /** From now on only durable commits are made; what comes between goes with the next. */
@@ -118,44 +126,47 @@ export class Claim {
 
   /** Reads rows, those on hold and those a claim may not have written yet included. */
   async get(keys: readonly Key[]): Promise<readonly ({ readonly value: string } | undefined)[]> {
-    const redo = new Map(this.head.redo)
+    const known = new Map([...(this.head.redo ?? []), ...(this.#held ?? [])])
     const entries = await this.#owner.store.get(keys)
     return entries.map((entry, i) => {
-      const value = this.#held?.get(keys[i] as Key) ?? redo.get(keys[i] as Key)
+      const value = known.get(keys[i] as Key)
       return value === undefined ? entry : { value }
     })
   }
 
   /** Writes rows and the head as it is now. Rejects when another owner has the thread. */
-  commit(change: Change = {}): Promise<void> {
-    if (this.#held && !change.durable) {
-      for (const { key, value } of change.puts ?? []) this.#held.set(key, value)
-      return Promise.resolve()
+  commit({ puts = [], deletes = [], durable = false }: Change = {}): Promise<void> {
+    if (this.#held) {
+      const held = this.#held
+      if (!durable) {
+        for (const { key, value } of puts) held.set(key, value)
+        return Promise.resolve()
+      }
+      puts = [...Array.from(held, ([key, value]) => ({ key, value })), ...puts]
+      held.clear()
     }
-    if (this.#held?.size) {
-      const held = Array.from(this.#held, ([key, value]) => ({ key, value }))
-      change = { ...change, puts: [...held, ...(change.puts ?? [])] }
-      this.#held.clear()
-    }
-    if (!this.#flight) return this.#begin(change)
+    if (!this.#flight) return this.#begin({ puts, deletes, durable })
     const then = (): Promise<void> => {
       const next = this.#next as Change
       this.#next = undefined
       return this.#begin(next)
     }
-    this.#next ??= { puts: [], deletes: [], durable: false, done: this.#flight.then(then, then) }
-    this.#next.puts.push(...(change.puts ?? []))
-    this.#next.deletes.push(...(change.deletes ?? []))
-    this.#next.durable ||= change.durable === true
-    return this.#next.done
+    const next = (this.#next ??= {
+      puts: [],
+      deletes: [],
+      durable,
+      done: this.#flight.then(then, then),
+    })
+    next.puts.push(...puts)
+    next.deletes.push(...deletes)
+    next.durable ||= durable
+    return next.done
   }
 
   #begin(change: Change): Promise<void> {
     if (!this.#failure && !this.#released) return (this.#flight = this.#write(change))
     this.#flight = undefined
-    return Promise.reject(
-      this.#failure ? this.#failure.error : lost(this.head.thread, 'it has been let go'),
-    )
+    return Promise.reject(this.#failure ? this.#failure.error : this.#gone('it has been let go'))
   }
 
   /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
@@ -163,65 +174,58 @@ export class Claim {
     const { head } = this
     const { clock, leaseMs, store } = this.#owner
     const now = clock.now()
-    if (head.owner !== '' && head.until - now < leaseMs / 2) {
-      deletes.push(dueKey(this.at, head.until, 'lease'))
-      head.until = now + leaseMs
-      puts.push({ key: dueKey(this.at, head.until, 'lease'), value: hint(head) })
-    }
+    const released = head.owner === ''
+    if (!released && head.until - now < leaseMs / 2) this.#lease(puts, deletes, now + leaseMs)
     head.updated = now
     head.commits++
     const text = headText(this.#runText, head)
-    const released = head.owner === ''
     const key = headKey(this.at.place)
     puts.push({ key, value: text })
     const checks = [{ key, revision: this.#revision }]
-    const batch: Batch = durable ? { checks, puts, deletes, durable } : { checks, puts, deletes }
+    const batch: Batch = { checks, puts, deletes, ...(durable && { durable }) }
     let revision: Revision | undefined
-    let failure: { readonly error: unknown } | undefined
+    let failure: Failure | undefined
     try {
-      revision = await store.commit(batch)
-    } catch (error) {
-      failure = { error }
-    }
-    try {
-      revision ??= await this.#explain(batch, text, failure)
+      try {
+        revision = await store.commit(batch)
+      } catch (error) {
+        failure = { error }
+      }
+      this.#revision = revision ?? (await this.#explain(batch, text, failure))
+      this.#stored = text
+      this.#released = released
     } catch (error) {
       this.#failure = { error }
       throw error
     } finally {
       if (!this.#next) this.#flight = undefined
     }
-    this.#revision = revision
-    this.#stored = text
-    this.#released = released
   }
 
   /** What became of a commit that failed: landed all the same, to be tried once more, or lost to another owner. */
   async #explain(
     batch: Batch,
     text: string,
-    failure: { readonly error: unknown } | undefined,
+    failure: Failure | undefined,
+    tried = false,
   ): Promise<Revision> {
-    const { thread } = this.head
-    const { store } = this.#owner
     // A store that says exactly why it refused has written nothing.
     if (failure && isHeddleError(failure.error)) throw failure.error
-    const look = async (): Promise<Row | undefined> => {
-      try {
-        return (await store.get([headKey(this.at.place)]))[0]
-      } catch (error) {
-        throw failure ? failure.error : error
-      }
+    const { store } = this.#owner
+    let found: Row | undefined
+    try {
+      ;[found] = await store.get([headKey(this.at.place)])
+    } catch (error) {
+      throw failure ? failure.error : error
     }
-    const found = await look()
     if (found?.value === text) return found.revision
-    if (found?.revision === this.#revision) {
-      const revision = await store.commit(batch)
-      if (revision !== undefined) return revision
-      const again = await look()
-      if (again?.value === text) return again.revision
-    }
-    throw lost(thread, 'another owner has it')
+    if (tried || found?.revision !== this.#revision) throw this.#gone('another owner has it')
+    return (await store.commit(batch)) ?? this.#explain(batch, text, failure, true)
+  }
+
+  #gone(why: string): LeaseLost {
+    const { thread } = this.head
+    return new LeaseLost(`Cannot write to thread "${thread}": ${why}`, { thread })
   }
 
   /** Waits for commits under way, whether they succeed or not. */
@@ -248,15 +252,13 @@ export class Claim {
   release(end: (head: Head) => Change): Promise<void> {
     const { head } = this
     const { puts = [], deletes = [] } = end(head)
-    deletes.push(dueKey(this.at, head.until, 'lease'))
+    this.#lease(puts, deletes)
     head.owner = ''
     this.#runText = runText(head)
     return this.commit({ puts, deletes, durable: true })
   }
 }
 
-const lost = (thread: string, why: string): LeaseLost =>
-  new LeaseLost(`Cannot write to thread "${thread}": ${why}`, { thread })
-
 /** What an index row says: where to look. The head decides whether it is still true. */
-const hint = ({ tenant, thread }: Head): string => JSON.stringify([tenant, thread])
+export const hint = ({ tenant, thread }: Pick<Head, 'tenant' | 'thread'>): string =>
+  JSON.stringify([tenant, thread])

@@ -81,12 +81,8 @@ export function restore(type: unknown, raw: unknown): unknown {
     if (type === 'Map' && raw.every((entry) => Array.isArray(entry) && entry.length === 2))
       return whole(new Map(raw), raw)
   } else if (isPart(raw)) {
-    if (
-      isError(type) &&
-      isRecord(raw) &&
-      typeof raw['name'] === 'string' &&
-      typeof raw['message'] === 'string'
-    )
+    const { name, message } = raw
+    if (isError(type) && isRecord(raw) && typeof name === 'string' && typeof message === 'string')
       return toError(type, raw)
   } else {
     if (type === 'undefined' && raw === null) return
@@ -97,21 +93,14 @@ export function restore(type: unknown, raw: unknown): unknown {
   throw new TypeError("it has a value of an unknown type, or one that its type can't have")
 }
 
-function isBytes(type: unknown): type is BytesType {
-  return (
-    typeof type === 'string' &&
-    /^(ArrayBuffer|DataView|(U?[Ii]nt(8|16|32)|Uint8Clamped|Big(Ui|I)nt64|Float(16|32|64))Array)$/.test(
-      type,
-    )
+const isBytes = (type: unknown): type is BytesType =>
+  typeof type === 'string' &&
+  /^(ArrayBuffer|DataView|(U?[Ii]nt(8|16|32)|Uint8Clamped|Big(Ui|I)nt64|Float(16|32|64))Array)$/.test(
+    type,
   )
-}
 
-function isError(type: unknown): type is ErrorType {
-  return (
-    typeof type === 'string' &&
-    /^(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error$/.test(type)
-  )
-}
+const isError = (type: unknown): type is ErrorType =>
+  typeof type === 'string' && /^(Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error$/.test(type)
 
 // A key or an element that stands twice would vanish.
 function whole<Group extends { readonly size: number }>(

@@ -48,9 +48,9 @@ export class Unreadable extends Error {
  */
 export function encode(value: unknown, node?: string, root = ''): Cell {
   if (isJson(value)) return value
-  const walk: Walk = { node, root, tags: undefined }
-  const tree = cellOf(value, { walk, value: undefined, up: undefined, depth: 0, key: '' })
-  return walk.tags === undefined ? tree : new Tagged(tree, walk.tags)
+  const walk: Walk = { node, root, path: [], holders: [], tags: [] }
+  const tree = cellOf(value, walk)
+  return walk.tags.length > 0 ? new Tagged(tree, walk.tags) : tree
 }
 
 /** A fresh copy for a reader who may do what they like with it. */
@@ -87,8 +87,7 @@ export function read(json: unknown): Cell {
 
 /** Whether two cells hold the same value. The order of an object's keys doesn't matter; that of a Map or a Set does. */
 export function same(a: Cell, b: Cell): boolean {
-  if (!(a instanceof Tagged) || !(b instanceof Tagged)) return equal(a, b)
-  return equal(a.tree, b.tree) && equal(sorted(a.tags), sorted(b.tags))
+  return equal(parts(a), parts(b))
 }
 
 const LIMIT = 1000
@@ -96,16 +95,10 @@ const LIMIT = 1000
 interface Walk {
   readonly node: string | undefined
   readonly root: string
-  tags: Tag[] | undefined
-}
-
-// What holds the value being walked; made once a member turns out to be more than one of JSON's primitives.
-interface Frame {
-  readonly walk: Walk
-  readonly value: object | undefined
-  readonly up: Frame | undefined
-  readonly depth: number
-  key: string | number
+  /** Where the walk is, and the objects it came through. */
+  readonly path: (string | number)[]
+  readonly holders: object[]
+  readonly tags: Tag[]
 }
 
 function isJson(value: unknown): value is string | number | boolean | null {
@@ -113,34 +106,27 @@ function isJson(value: unknown): value is string | number | boolean | null {
   return typeof value === 'string' || typeof value === 'boolean' || value === null
 }
 
-function cellOf(value: unknown, up: Frame): Exclude<Cell, Tagged> {
+function cellOf(value: unknown, walk: Walk): Exclude<Cell, Tagged> {
   if (isJson(value)) return value
-  if (!isPart(value)) return tagged(value, up)
-  for (let at: Frame | undefined = up; at !== undefined; at = at.up) {
-    if (at.value === value) throw refusal(up, 'circular reference')
-  }
-  if (up.depth > LIMIT) throw refusal(up, `nesting deeper than ${LIMIT}`)
+  if (!isPart(value)) return tagged(value, walk)
+  if (walk.holders.includes(value)) throw refusal(walk, 'circular reference')
+  if (walk.path.length > LIMIT) throw refusal(walk, `nesting deeper than ${LIMIT}`)
   try {
-    if (isRecord(value)) return members({ ...value }, value, up)
+    if (isRecord(value)) return members({ ...value }, value, walk)
     // Borrowed, because another realm's own makes arrays of that realm.
     return isArray(value)
-      ? members(Array.prototype.slice.call(value), value, up)
-      : tagged(value, up)
+      ? members(Array.prototype.slice.call(value), value, walk)
+      : tagged(value, walk)
   } catch (cause) {
     // A getter threw, or a proxy, or an impostor of a built-in class.
-    throw cause instanceof UnserializableValue ? cause : refusal(up, 'unreadable object', cause)
+    throw cause instanceof UnserializableValue ? cause : refusal(walk, 'unreadable object', cause)
   }
 }
 
 // Whether text held a tree: 1e999 and -0 parse into numbers that JSON doesn't write.
 function isSound(json: unknown, depth: number): boolean {
   if (!isPart(json)) return isJson(json)
-  if (depth > LIMIT) return false
-  if (Array.isArray(json)) return json.every((item) => isSound(item, depth + 1))
-  for (const key in json) {
-    if (!isSound(json[key], depth + 1) && Object.hasOwn(json, key)) return false
-  }
-  return true
+  return depth <= LIMIT && Object.values(json).every((item) => isSound(item, depth + 1))
 }
 
 function isArray(value: object): value is unknown[] {
@@ -151,47 +137,45 @@ function isArray(value: object): value is unknown[] {
 }
 
 // Turns the members of a shallow copy into cells.
-function members(part: object, value: object, up: Frame): CellTree {
+function members(part: object, value: object, walk: Walk): CellTree {
   const copied = part as Part
-  let frame: Frame | undefined
+  // When a member can't be stored the walk is over: nothing has to be popped.
+  walk.holders.push(value)
   if (Array.isArray(part)) {
     for (let index = 0; index < part.length; index++) {
-      if (isJson(part[index])) continue
-      frame ??= { walk: up.walk, value, up, depth: up.depth + 1, key: index }
-      frame.key = index
-      part[index] = cellOf(part[index], frame)
+      if (!isJson(part[index])) member(copied, index, walk)
     }
-    return part
+  } else {
+    if (Object.getOwnPropertySymbols(part).length > 0) throw refusal(walk, 'symbol key')
+    for (const key in copied) {
+      if (!isJson(copied[key]) && Object.hasOwn(copied, key)) member(copied, key, walk)
+    }
   }
-  if (Object.getOwnPropertySymbols(part).length > 0) throw refusal(up, 'symbol key')
-  for (const key in copied) {
-    if (isJson(copied[key]) || !Object.hasOwn(copied, key)) continue
-    frame ??= { walk: up.walk, value, up, depth: up.depth + 1, key }
-    frame.key = key
-    copied[key] = cellOf(copied[key], frame)
-  }
+  walk.holders.pop()
   return copied as CellTree
 }
 
-function tagged(value: unknown, up: Frame): Exclude<Cell, Tagged> {
+function member(part: Part, key: string | number, walk: Walk): void {
+  walk.path.push(key)
+  part[key] = cellOf(part[key], walk)
+  walk.path.pop()
+}
+
+function tagged(value: unknown, walk: Walk): Exclude<Cell, Tagged> {
   const [type, raw] = standin(value) ?? []
-  if (type === undefined) throw refusal(up, isPart(value) ? className(value) : typeof value)
-  const tree = isPart(raw) ? members(raw, value as object, up) : raw
-  up.walk.tags ??= []
-  up.walk.tags.push([type, ...pathOf(up)])
+  if (type === undefined) throw refusal(walk, isPart(value) ? className(value) : typeof value)
+  const tree = isPart(raw) ? members(raw, value as object, walk) : raw
+  walk.tags.push([type, ...walk.path])
   return tree as Exclude<Cell, Tagged>
 }
 
-function pathOf(up: Frame): (string | number)[] {
-  const path = []
-  for (let at = up; at.up !== undefined; at = at.up) path.unshift(at.key)
-  return path
-}
-
 // The value stays out of it: it may be long, or secret.
-function refusal(up: Frame, type: string, cause?: unknown): UnserializableValue {
-  const { node, root } = up.walk
-  const path = pathOf(up).reduce<string>((before, key) => {
+function refusal(
+  { node, root, path: keys }: Walk,
+  type: string,
+  cause?: unknown,
+): UnserializableValue {
+  const path = keys.reduce<string>((before, key) => {
     if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key))
       return `${before}[${JSON.stringify(key)}]`
     return before === '' ? key : `${before}.${key}`
@@ -203,17 +187,9 @@ function refusal(up: Frame, type: string, cause?: unknown): UnserializableValue 
 
 function copy(tree: unknown): unknown {
   if (!isPart(tree)) return tree
-  if (Array.isArray(tree)) {
-    const out = tree.slice()
-    for (let index = 0; index < out.length; index++) {
-      if (isPart(out[index])) out[index] = copy(out[index])
-    }
-    return out
-  }
+  if (Array.isArray(tree)) return tree.map(copy)
   const out = { ...tree }
-  for (const key in out) {
-    if (isPart(out[key]) && Object.hasOwn(out, key)) out[key] = copy(out[key])
-  }
+  for (const key of Object.keys(out)) if (isPart(out[key])) out[key] = copy(out[key])
   return out
 }
 
@@ -224,36 +200,30 @@ function untag({ tree, tags }: Tagged): unknown {
     let at: unknown = top
     let key: string | number = 0
     for (const next of path) {
-      at = member(at, key)
+      at = found(at, key)
       key = next
     }
-    const raw = member(at, key)
+    const raw = found(at, key)
     ;(at as Part)[key] = restore(type, raw)
   }
   return top[0]
 }
 
-function member(part: unknown, key: string | number): unknown {
+function found(part: unknown, key: string | number): unknown {
   const isKey = Array.isArray(part) ? Number.isInteger(key) : typeof key === 'string'
   const isIn = isPart(part) && (Array.isArray(part) || isRecord(part)) && Object.hasOwn(part, key)
   if (!isKey || !isIn) throw new TypeError('it has a tag that points nowhere')
   return part[key]
 }
 
-function sorted(tags: readonly Tag[]): string[] {
-  return tags.map((tag) => JSON.stringify(tag)).sort()
+function parts(cell: Cell): unknown[] {
+  if (!(cell instanceof Tagged)) return [cell]
+  return [cell.tree, cell.tags.map((tag) => JSON.stringify(tag)).sort()]
 }
 
 function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
-  if (
-    !isPart(a) ||
-    !isPart(b) ||
-    Array.isArray(a) !== Array.isArray(b) ||
-    a instanceof Tagged ||
-    b instanceof Tagged
-  )
-    return false
+  if (!isPart(a) || !isPart(b) || Array.isArray(a) !== Array.isArray(b)) return false
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&

@@ -1,5 +1,5 @@
 import type { ErrorInfo, Metadata, Status } from './records.ts'
-import { isCount, isList, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
+import { readRow } from './row.ts'
 
 /** A question or a timer that holds the thread. */
 export interface OpenPause {
@@ -64,74 +64,27 @@ export interface Head extends HeadOfRun {
 }
 
 /** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */
-export const runText = ({
-  graph,
-  tenant,
-  thread,
-  born,
-  created,
-  epoch,
-  owner,
-  run,
-  runNumber,
-  root,
-  strikes,
-  metadata,
-  error,
-  redo,
-}: HeadOfRun): string =>
+export const runText = (head: Head): string =>
   JSON.stringify({
-    graph,
-    tenant,
-    thread,
-    born,
-    created,
-    epoch,
-    owner,
-    run,
-    runNumber,
-    root,
-    strikes,
-    metadata,
-    error,
-    redo,
+    ...head,
+    updated: undefined,
+    until: undefined,
+    status: undefined,
+    checkpoint: undefined,
+    journal: undefined,
+    entries: undefined,
+    open: undefined,
+    last: undefined,
+    seq: undefined,
+    commits: undefined,
   })
 
 /** The text of a head. Names of checkpoints need no escapes. */
-export const headText = (
-  run: string,
-  { updated, until, status, checkpoint, journal, entries, open, last, seq, commits }: Head,
-): string =>
-  `${run.slice(0, -1)},"updated":${updated},"until":${until},"status":"${status}","checkpoint":"${checkpoint}","journal":"${journal}","entries":${entries.length > 0 ? JSON.stringify(entries) : '[]'},"open":${open.length > 0 ? JSON.stringify(open) : '[]'},"last":${last},"seq":${seq},"commits":${commits}}`
+export const headText = (run: string, head: Head): string =>
+  `${run.slice(0, -1)},"updated":${head.updated},"until":${head.until},"status":"${head.status}","checkpoint":"${head.checkpoint}","journal":"${head.journal}","entries":${list(head.entries)},"open":${list(head.open)},"last":${head.last},"seq":${head.seq},"commits":${head.commits}}`
+
+const list = (items: readonly unknown[]): string =>
+  items.length > 0 ? JSON.stringify(items) : '[]'
 
 /** Reads a head back, or throws `Unreadable`. */
-export const readHead = (text: string): Head => readRow(text, isHead, 'its head')
-
-const isHead = (row: Record<keyof Head, unknown>): boolean =>
-  isObject(row) &&
-  [row.graph, row.tenant, row.thread, row.born, row.owner, row.run, row.root].every(isText) &&
-  [row.status, row.checkpoint, row.journal].every(isText) &&
-  [row.created, row.updated, row.until].every(isTime) &&
-  [row.epoch, row.runNumber, row.strikes, row.last, row.seq, row.commits].every(isCount) &&
-  isList(row.entries, isSpan) &&
-  isList(row.open, isOpen) &&
-  isObject(row.metadata) &&
-  isMaybe(row.error, isError) &&
-  isMaybe(row.redo, (redo) => isList(redo, isTexts))
-
-const isSpan = (span: readonly unknown[]): boolean =>
-  isList(span, isCount) && span.length === 2 && (span[1] as number) < 1e7
-
-const isOpen = (open: Record<keyof OpenPause, unknown>): boolean =>
-  isObject(open) &&
-  isText(open.id) &&
-  (open.kind === 'question' || (open.kind === 'timer' && isTime(open.due))) &&
-  isTexts(open.chain) &&
-  isText(open.place) &&
-  isCount(open.n) &&
-  isMaybe(open.due, isTime) &&
-  isMaybe(open.key, isText)
-
-/** Whether something stored is a recorded failure. */
-export const isError = (error: Record<keyof ErrorInfo, unknown>): boolean =>
-  isObject(error) && isText(error.name) && isText(error.message) && isMaybe(error.cause, isError)
+export const readHead = (text: string): Head => readRow(text, 'its head')

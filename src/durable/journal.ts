@@ -1,6 +1,6 @@
 import type { Json } from '../schema.ts'
 import { read, write, type Cell } from './codec.ts'
-import { isList, isMaybe, isText, isTexts, readRow } from './row.ts'
+import { readRow } from './row.ts'
 
 /**
  * What happened in a step before it closed, so that a re-entered task repeats nothing: finished tasks (`result`), work
@@ -23,7 +23,7 @@ export interface PlaceEntry {
   readonly place: string
   readonly value: Cell
   /** The question or timer it settles. */
-  readonly pause?: string
+  readonly pause?: string | undefined
 }
 
 /** What the journal says of one task. */
@@ -54,69 +54,45 @@ export class Journal {
 
   /** Tasks that an answer or a clock has come for. */
   called(): string[] {
-    const settles = ({ pause }: PlaceEntry): boolean => pause !== undefined
-    return [...this.#tasks].flatMap(([task, { places }]) =>
-      [...places.values()].some(settles) ? [task] : [],
-    )
+    return this.#settled().map(({ task }) => task)
   }
 
   /** Ids of the pauses whose records say what was asked. */
   pauses(): string[] {
+    return this.#settled().flatMap(({ pause }) => pause ?? [])
+  }
+
+  #settled(): PlaceEntry[] {
     return [...this.#tasks.values()].flatMap(({ places }) =>
-      [...places.values()].flatMap(({ pause }) => pause ?? []),
+      [...places.values()].filter(({ pause }) => pause !== undefined),
     )
   }
 }
-
-type Row = [kind: string, task: string, ...rest: Json[]]
 
 /** The text of an entry. A list's update is a list of cells, told from a cell by its wrapping in an object. */
-export function entryText(entry: Entry): string {
-  const row: Row = [entry.kind, entry.task]
-  if (entry.kind === 'result') {
-    row.push(
-      entry.update.map(([field, value]) => [
-        field,
-        Array.isArray(value) ? { l: value.map(write) } : write(value as Cell),
-      ]),
-    )
-    if (entry.goto) row.push(entry.goto)
-  } else {
-    row.push(entry.place, write(entry.value))
-    if (entry.pause !== undefined) row.push(entry.pause)
-  }
-  return JSON.stringify(row)
-}
-
-const KINDS = ['once', 'answer', 'expired', 'reopened', 'woken', 'past', 'child']
+export const entryText = (entry: Entry): string =>
+  JSON.stringify(
+    entry.kind === 'result'
+      ? {
+          ...entry,
+          update: entry.update.map(([field, value]) => [
+            field,
+            Array.isArray(value) ? { l: value.map(write) } : write(value as Cell),
+          ]),
+        }
+      : { ...entry, value: write(entry.value) },
+  )
 
 /** Reads an entry back, or throws `Unreadable`. */
-export function readEntry(text: string): Entry {
-  const [kind, task, third, fourth, fifth] = readRow<[string, string, Json, Json, Json]>(
-    text,
-    isEntry,
-    'a journal entry',
+export const readEntry = (text: string): Entry =>
+  readRow(text, 'a journal entry', (row: Entry) =>
+    row.kind === 'result'
+      ? {
+          ...row,
+          update: row.update.map(([field, value]) => {
+            const { l } = Object(value) as { readonly l?: readonly Json[] }
+            return [field, l ? l.map(read) : read(value)]
+          }),
+        }
+      : { ...row, value: read(row.value) },
   )
-  if (kind === 'result') {
-    const update = (third as [string, Json][]).map(([field, value]): [string, Cell | Cell[]] => [
-      field,
-      isWrapped(value) ? value.l.map(read) : read(value),
-    ])
-    return { kind, task, update, ...(fourth !== undefined && { goto: fourth as string[] }) }
-  }
-  const pause = isText(fifth) ? { pause: fifth } : {}
-  return { kind: kind as 'once', task, place: third as string, value: read(fourth), ...pause }
-}
-
-const isEntry = (row: readonly unknown[]): boolean =>
-  Array.isArray(row) &&
-  isText(row[1]) &&
-  (row[0] === 'result'
-    ? isList(row[2], isChange) && isMaybe(row[3], isTexts)
-    : KINDS.includes(row[0]) && isText(row[2]) && isMaybe(row[4], isText))
-
-const isChange = (change: readonly unknown[]): boolean =>
-  isList(change, () => true) && isText(change[0]) && change.length === 2
-
-const isWrapped = (value: Json): value is { l: Json[] } =>
-  typeof value === 'object' && value !== null && Array.isArray((value as { l?: Json }).l)

@@ -32,7 +32,7 @@ export async function address(graph: string, tenant: string, thread: string): Pr
 }
 
 /** An instant as a key part; earlier ones sort first. */
-const instant = (ms: number): string => Math.max(0, ms).toString(36).padStart(11, '0')
+const instant = (ms: number): string => ascending(Math.max(0, ms), 11)
 
 /** The instant in a due row's key. */
 export const instantOf = (key: Key): number => Number.parseInt(key.split('/')[2] as string, 36)
@@ -59,11 +59,11 @@ export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key
 
 /** `count` updates of a generation from number `at` on. */
 export const logKey = (root: Key, generation: string, at: number, count: number): Key =>
-  `${root}s/${generation}/${at.toString(36).padStart(6, '0')}.${count.toString(36).padStart(5, '0')}`
+  `${root}s/${generation}/${ascending(at, 6)}.${ascending(count, 5)}`
 
 /** One entry of the journal of a step. */
 export const journalKey = (root: Key, step: string, n: number): Key =>
-  `${root}w/${step}/${n.toString(36).padStart(6, '0')}`
+  `${root}w/${step}/${ascending(n, 6)}`
 
 /** Runs, newest first: `<n>` when it began, `<n>.e` when it ended. */
 export const runPrefix = (root: Key): Key => `${root}r/`

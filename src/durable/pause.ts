@@ -1,7 +1,8 @@
-import type { Json, JsonSchema } from '../schema.ts'
+import { tidy } from '../lib/tidy.ts'
+import type { JsonSchema } from '../schema.ts'
 import { decode, read, write, type Cell } from './codec.ts'
 import type { Interruption, Timer } from './records.ts'
-import { isCount, isMaybe, isObject, isText, isTexts, isTime, readRow } from './row.ts'
+import { readRow } from './row.ts'
 
 /** A question or a timer as it was recorded. Written once, under its id. */
 export interface PauseRecord {
@@ -13,69 +14,41 @@ export interface PauseRecord {
   readonly ns: readonly string[]
   readonly node: string
   readonly place: string
-  readonly key?: string
+  readonly key?: string | undefined
   readonly payload: Cell
-  readonly schema?: JsonSchema
-  readonly user?: string
+  readonly schema?: JsonSchema | undefined
+  readonly user?: string | undefined
   readonly time: number
   /** When a timer fires or a question expires. */
-  readonly due?: number
+  readonly due?: number | undefined
 }
 
 /** How a pause ended. Written once, beside its record. */
 export interface Settlement {
   readonly status: 'answered' | 'cancelled' | 'expired' | 'woken'
-  readonly answer?: Cell
+  readonly answer?: Cell | undefined
   readonly time: number
-  readonly by?: string
+  readonly by?: string | undefined
 }
 
-export const pauseText = ({ payload, ...rest }: PauseRecord): string =>
-  JSON.stringify({ ...rest, payload: write(payload) })
+export const pauseText = (row: PauseRecord): string =>
+  JSON.stringify({ ...row, payload: write(row.payload) })
 
-export function readPause(text: string): PauseRecord {
-  const row = readRow<Omit<PauseRecord, 'payload'> & { payload: Json }>(
-    text,
-    isPause,
-    'the record of a pause',
-  )
-  return { ...row, payload: read(row.payload) }
-}
+export const readPause = (text: string): PauseRecord =>
+  readRow(text, 'the record of a pause', (row: PauseRecord) => ({
+    ...row,
+    payload: read(row.payload),
+  }))
 
-const isPause = (row: Record<keyof PauseRecord, unknown>): boolean =>
-  isObject(row) &&
-  isText(row.id) &&
-  (row.kind === 'question' || (row.kind === 'timer' && isTime(row.due))) &&
-  isCount(row.n) &&
-  isText(row.run) &&
-  isText(row.checkpoint) &&
-  isTexts(row.ns) &&
-  isText(row.node) &&
-  isText(row.place) &&
-  isMaybe(row.key, isText) &&
-  isMaybe(row.schema, isObject) &&
-  isMaybe(row.user, isText) &&
-  isTime(row.time) &&
-  isMaybe(row.due, isTime)
+// What is falsy is written as it is.
+export const settlementText = (row: Settlement): string =>
+  JSON.stringify({ ...row, answer: row.answer && write(row.answer) })
 
-export const settlementText = ({ answer, ...rest }: Settlement): string =>
-  JSON.stringify({ ...rest, ...(answer !== undefined && { answer: write(answer) }) })
-
-export function readSettlement(text: string): Settlement {
-  const { answer, ...rest } = readRow<Omit<Settlement, 'answer'> & { answer?: Json }>(
-    text,
-    isSettlement,
-    'the end of a pause',
-  )
-  return { ...rest, ...(answer !== undefined && { answer: read(answer) }) }
-}
-
-const isSettlement = (row: Record<keyof Settlement, unknown>): boolean =>
-  isObject(row) &&
-  ['answered', 'cancelled', 'expired', 'woken'].includes(row.status as string) &&
-  (row.status === 'answered') === (row.answer !== undefined) &&
-  isTime(row.time) &&
-  isMaybe(row.by, isText)
+export const readSettlement = (text: string): Settlement =>
+  readRow(text, 'the end of a pause', (row: Settlement) => ({
+    ...row,
+    answer: row.answer && read(row.answer),
+  }))
 
 /** An instant as records show it. */
 export const iso = (ms: number): string => new Date(ms).toISOString()
@@ -93,41 +66,31 @@ export function interruption(
   now: number,
   left: boolean,
 ): Interruption {
-  const { id, run, checkpoint, ns, node, key, schema, user, time, due } = pause
+  const { due } = pause
   const over = due !== undefined && due <= now ? 'expired' : left ? 'cancelled' : 'open'
-  const status =
-    settled === undefined ? over : settled.status === 'woken' ? 'expired' : settled.status
-  return {
-    id,
+  const status = settled?.status === 'woken' ? 'expired' : (settled?.status ?? over)
+  const answered = status === 'answered' ? settled : undefined
+  const shown = tidy<Omit<Interruption, 'payload' | 'answer'>>({
+    id: pause.id,
     thread,
-    run,
-    checkpoint,
-    ns,
-    node,
-    ...(key !== undefined && { key }),
-    payload: decode(pause.payload),
-    ...(schema && { schema }),
+    run: pause.run,
+    checkpoint: pause.checkpoint,
+    ns: pause.ns,
+    node: pause.node,
+    key: pause.key,
+    schema: pause.schema,
     status,
-    ...(user !== undefined && { user }),
-    createdAt: iso(time),
-    ...(due !== undefined && { expiresAt: iso(due) }),
-    ...(settled?.status === 'answered' && {
-      answer: decode(settled.answer as Cell),
-      answeredAt: iso(settled.time),
-      ...(settled.by !== undefined && { answeredBy: settled.by }),
-    }),
-  }
+    user: pause.user,
+    createdAt: iso(pause.time),
+    expiresAt: due === undefined ? due : iso(due),
+    answeredAt: answered && iso(answered.time),
+    answeredBy: answered?.by,
+  })
+  // What was said may be `undefined`.
+  const payload = decode(pause.payload)
+  return { ...shown, payload, ...(answered && { answer: decode(answered.answer as Cell) }) }
 }
 
 /** A timer as its readers see it. */
-export function timer(thread: string, { id, ns, node, due, payload }: PauseRecord): Timer {
-  const shown = decode(payload)
-  return {
-    id,
-    thread,
-    ns,
-    node,
-    wakeAt: iso(due as number),
-    ...(shown !== undefined && { payload: shown }),
-  }
-}
+export const timer = (thread: string, { id, ns, node, due, payload }: PauseRecord): Timer =>
+  tidy<Timer>({ id, thread, ns, node, wakeAt: iso(due as number), payload: decode(payload) })

@@ -1,41 +1,23 @@
 import { Unreadable } from './codec.ts'
 
 /**
- * Reads the text of a row.
+ * Reads the text of a row. It has passed its checksum, so what it says has the shape that was written; whatever else
+ * goes wrong is told as damage.
  *
- * @param is Whether what the text says has the shape of such a row
+ * @param make Turns what was parsed into what was stored
  * @throws Unreadable
  */
-export function readRow<Row>(text: string, is: (row: never) => unknown, what = 'a row'): Row {
-  let row: unknown
+export function readRow<Stored, Row = Stored>(
+  text: string,
+  what: string,
+  make = (row: Stored): Row => row as never,
+): Row {
   try {
-    row = JSON.parse(text)
-  } catch (cause) {
-    // What a parser says may hold a piece of what is stored.
-    throw new Unreadable(`${what} is damaged`, { cause: (cause as Error).name })
+    const row = JSON.parse(text) as Stored
+    if (Object(row) === row) return make(row)
+  } catch (error) {
+    if (error instanceof Unreadable) throw error
   }
-  if (!is(row as never)) throw new Unreadable(`${what} has another shape`)
-  return row as Row
+  // What a parser says may hold a piece of what is stored.
+  throw new Unreadable(`${what} is damaged`)
 }
-
-export const isText = (value: unknown): value is string => typeof value === 'string'
-
-export const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && (value as number) >= 0
-
-/** An instant that a Date can hold. */
-export const isTime = (value: unknown): value is number =>
-  typeof value === 'number' && Math.abs(value) <= 8.64e15
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const isTexts = (value: unknown): value is readonly string[] => isList(value, isText)
-
-export function isList(value: unknown, is: (item: never) => unknown): boolean {
-  return Array.isArray(value) && value.every((item) => is(item as never))
-}
-
-/** Whether a member is absent, or what it should be. */
-export const isMaybe = (value: unknown, is: (value: never) => unknown): boolean =>
-  value === undefined || Boolean(is(value as never))

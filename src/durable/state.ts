@@ -3,7 +3,7 @@ import { encode, read, Unreadable, write, type Cell } from './codec.ts'
 import { logKey } from './keys.ts'
 import { copyOf, List, type Value } from './list.ts'
 import { carry, rowsOf, type LogRef } from './log.ts'
-import { isObject, readRow } from './row.ts'
+import { readRow } from './row.ts'
 
 /** What the durable layer needs to know of a field. */
 export interface FieldShape {
@@ -23,35 +23,39 @@ export interface Rows {
   get(keys: readonly Key[]): Promise<readonly ({ readonly value: string } | undefined)[]>
 }
 
-/** A log on its way: `shared` ones belong to another branch or owner, so that the next change begins a generation. */
+/** A log on its way. A shared one belongs to another branch or owner too: the next change begins a generation. */
 interface Log {
-  ref: LogRef
+  generation: string
+  updates: number
   shared: boolean
-  /** By level: what changed, or where the items begin, since the last row of that level. */
-  since: Set<number>[] | number[]
+  /** Of the plain fields: which update changed each last. Of a list: how long it was after each update. */
+  marks: number[]
 }
+
+const fresh = (): Log => ({ generation: '', updates: 0, shared: true, marks: [] })
 
 /** The fields of one graph in one namespace, and how much of them is stored. Values are stored once per change. */
 export class State {
   readonly fields: readonly FieldShape[]
   readonly values: Value[]
-  readonly #dirty = new Set<number>()
-  #plain: Log | undefined
-  readonly #lists: (Log | undefined)[]
-  readonly #listed: readonly number[]
+  #changed = false
+  #plain: Log = fresh()
+  readonly #lists: Log[]
 
   constructor(fields: readonly FieldShape[]) {
     this.fields = fields
-    this.values = new Array<Value>(fields.length).fill(undefined)
-    this.#lists = []
-    this.#listed = fields.flatMap(({ kind }, i) => (kind === 'list' ? [i] : []))
+    this.values = fields.map(() => undefined)
+    this.#lists = fields.map(fresh)
   }
 
   /** Sets a plain field, or a list whole. */
   set(at: number, value: Value): void {
     this.values[at] = value
-    if (value instanceof List) this.#lists[at] = undefined
-    else this.#dirty.add(at)
+    if (value instanceof List) this.#lists[at] = fresh()
+    else {
+      this.#changed = true
+      this.#plain.marks[at] = this.#plain.updates + 1
+    }
   }
 
   /** Adds to a list. */
@@ -62,75 +66,34 @@ export class State {
 
   /** Adds the rows of everything that changed since the last call, and tells where the state stands then. */
   write(root: Key, checkpoint: string, puts: Put[]): StateRefs {
-    if (this.#dirty.size > 0) this.#writePlain(root, checkpoint, puts)
+    const put = (log: Log, from: number, value: string): void =>
+      void puts.push({ key: logKey(root, log.generation, from, log.updates - from), value })
+    const plain = this.#plain
+    if (this.#changed) {
+      const from = advance(plain, `${checkpoint}.p`)
+      let text = ''
+      for (const [i, value] of this.values.entries()) {
+        if (value === undefined || value instanceof List) continue
+        if (from === 0 || (plain.marks[i] ?? 0) > from)
+          text += `${text && ','}${JSON.stringify(this.fields[i]?.name)}:${JSON.stringify(write(value))}`
+      }
+      put(plain, from, `{${text}}`)
+      this.#changed = false
+    }
     let l: Record<string, LogRef> | undefined
-    for (const i of this.#listed) {
+    for (const [i, { name }] of this.fields.entries()) {
       const list = this.values[i]
       if (!(list instanceof List)) continue
-      const log = this.#writeList(root, checkpoint, i, list, puts)
-      if (log !== undefined)
-        (l ??= Object.create(null) as Record<string, LogRef>)[(this.fields[i] as FieldShape).name] =
-          refOf(log)
-    }
-    return { p: this.#plain && refOf(this.#plain), l }
-  }
-
-  #writePlain(root: Key, checkpoint: string, puts: Put[]): void {
-    const log = this.#plain
-    let changed: Iterable<number> = this.#dirty
-    let ref: LogRef
-    if (log === undefined || log.shared) {
-      ref = [`${checkpoint}.p`, 1, 1]
-      changed = this.values.keys()
-      this.#plain = { ref, shared: false, since: [] }
-    } else {
-      const [generation, updates, base] = log.ref
-      ref = log.ref = [generation, updates + 1, base]
-      let size = carry(updates + 1 - base)
-      const since = log.since as Set<number>[]
-      for (let level = 0; ; level++, size /= 32) {
-        if (size === 1) {
-          const set = (since[level] ??= new Set())
-          for (const i of changed) set.add(i)
-          break
-        }
-        const merged = (since[level] ??= new Set())
-        for (const i of changed) merged.add(i)
-        since[level] = new Set()
-        changed = merged
+      const log = this.#lists[i] as Log
+      if (log.marks[log.updates] !== list.length) {
+        const from = advance(log, `${checkpoint}.${i.toString(36)}`)
+        log.marks[log.updates] = list.length
+        const items = list.items.slice(log.marks[from] ?? 0, list.length)
+        put(log, from, JSON.stringify(items.map(write)))
       }
+      ;(l ??= Object.create(null) as Record<string, LogRef>)[name] = refOf(log)
     }
-    let text = ''
-    for (const i of changed) {
-      const value = this.values[i]
-      if (value === undefined || value instanceof List) continue
-      text += `${text && ','}${JSON.stringify((this.fields[i] as FieldShape).name)}:${JSON.stringify(write(value))}`
-    }
-    puts.push({ key: lastRow(root, ref), value: `{${text}}` })
-    this.#dirty.clear()
-  }
-
-  #writeList(root: Key, checkpoint: string, at: number, list: List, puts: Put[]): Log | undefined {
-    let log = this.#lists[at]
-    let from = 0
-    if (log !== undefined && (log.since[0] as number) === list.length) return log
-    if (log === undefined || log.shared) {
-      log = this.#lists[at] = {
-        ref: [`${checkpoint}.${at.toString(36)}`, 1, 1],
-        shared: false,
-        since: [],
-      }
-    } else {
-      const [generation, updates, base] = log.ref
-      log.ref = [generation, updates + 1, base]
-      from = (log.since[levelOf(carry(updates + 1 - base))] ?? 0) as number
-    }
-    settle(log.since as number[], log.ref, list.length)
-    puts.push({
-      key: lastRow(root, log.ref),
-      value: JSON.stringify(list.items.slice(from, list.length).map(write)),
-    })
-    return log
+    return { p: plain.updates > 0 ? refOf(plain) : undefined, l }
   }
 
   /**
@@ -146,51 +109,52 @@ export class State {
     store: Rows,
     shared: boolean,
   ): Promise<State> {
-    const lists = fields
-      ? fields.filter(({ name }) => Object.hasOwn(l, name))
-      : Object.keys(l).map((name) => ({ name, kind: 'list' }))
-    const wanted = [...(p ? [p] : []), ...lists.map(({ name }) => l[name] as LogRef)]
-    const rows = wanted.map((ref) => rowsOf(ref))
-    const keys = wanted.flatMap((ref, i) =>
-      (rows[i] as [number, number][]).map(([at, count]) => logKey(root, ref[0], at, count)),
-    )
-    const texts = (await store.get(keys)).map((entry, i) => {
-      if (entry === undefined) throw new Unreadable(`row "${keys[i]}" is missing`)
-      return readRow<unknown>(entry.value, () => true, 'a row of its state')
-    })
-    const plain = (): FieldShape[] => {
-      const named = texts.slice(0, p && rows[0]?.length).flatMap((row) => Object.keys(object(row)))
-      return [...new Set(p && named)].map((name) => ({ name, kind: 'plain' }))
-    }
-    const state = new State(fields ?? [...lists, ...plain()])
-    const index = new Map(state.fields.map(({ name }, i) => [name, i]))
-    let next = 0
-    if (p) {
-      const since: Set<number>[] = []
-      for (const [, count] of rows[0] as [number, number][]) {
-        const row = object(texts[next++])
-        const set = (since[levelOf(count)] ??= new Set())
-        for (const name of Object.keys(row)) {
-          const i = index.get(name)
-          if (i === undefined) continue
-          state.values[i] = read(row[name])
-          if (next > 1) set.add(i)
-        }
+    const lists = fields?.filter(({ name }) => Object.hasOwn(l, name)).map(({ name }) => name)
+    const names = lists ?? Object.keys(l)
+    const refs = [...(p ? [p] : []), ...names.map((name) => l[name] as LogRef)]
+    const places = refs.map((ref) => rowsOf(ref).map(([at, count]) => ({ ref, at, count })))
+    const keys = places.flat().map(({ ref, at, count }) => logKey(root, ref[0], at, count))
+    const texts = await store.get(keys)
+    let n = 0
+    const logs = places.map((rows, nth) => {
+      const [generation, updates, common] = refs[nth] as LogRef
+      return {
+        log: { generation, updates, shared: shared || common === 1, marks: [] } as Log,
+        rows: rows.map(({ at, count }) => {
+          const key = keys[n]
+          const entry = texts[n++]
+          if (!entry) throw new Unreadable(`row "${key}" is missing`)
+          return { end: at + count, row: readRow<object>(entry.value, 'a row of its state') }
+        }),
       }
-      state.#plain = { ref: p, shared: shared || p[3] === 1, since }
+    })
+    const plain = p && logs.shift()
+    const stored = new Set(plain?.rows.flatMap(({ row }) => Object.keys(row)))
+    const state = new State(
+      fields ?? [
+        ...names.map((name) => ({ name, kind: 'list' })),
+        ...Array.from(stored, (name) => ({ name, kind: 'plain' })),
+      ],
+    )
+    const index = new Map(state.fields.map(({ name }, i) => [name, i]))
+    for (const { end, row } of plain?.rows ?? []) {
+      for (const [name, json] of Object.entries(row)) {
+        const i = index.get(name)
+        if (i === undefined) continue
+        state.values[i] = read(json)
+        plain!.log.marks[i] = end
+      }
     }
-    let nth = p ? 1 : 0
-    for (const { name } of lists) {
-      const i = index.get(name) as number
-      const ref = l[name] as LogRef
+    if (plain) state.#plain = plain.log
+    for (const [nth, { log, rows }] of logs.entries()) {
+      const i = index.get(names[nth] as string) as number
       const items: Cell[] = []
-      const since: number[] = []
-      for (const [at, count] of rows[nth++] as [number, number][]) {
-        for (const item of array(texts[next++])) items.push(read(item))
-        settle(since, [ref[0], at + count, ref[2]], items.length)
+      for (const { end, row } of rows) {
+        for (const item of Object.values(row)) items.push(read(item))
+        log.marks[end] = items.length
       }
       state.values[i] = new List(items)
-      state.#lists[i] = { ref, shared: shared || ref[3] === 1, since }
+      state.#lists[i] = log
     }
     for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind === 'list')
     return state
@@ -206,28 +170,12 @@ export class State {
   }
 }
 
-const refOf = ({ ref, shared }: Log): LogRef => (shared ? [ref[0], ref[1], ref[2], 1] : ref)
-
-const levelOf = (size: number): number => (size < 32 ? 0 : 1 + levelOf(size / 32))
-
-/** The row that the last update of a log stands in. */
-function lastRow(root: Key, [generation, updates, base]: LogRef): Key {
-  const size = updates === base ? base : carry(updates - base)
-  return logKey(root, generation, updates - size, size)
+/** Counts an update. Tells how many came before those that its row holds. */
+function advance(log: Log, generation: string): number {
+  if (log.shared) Object.assign(log, { ...fresh(), generation, shared: false })
+  const size = carry(log.updates++)
+  return log.updates - size
 }
 
-/** Notes that every level the last row closed now begins at `length`; a base row closes all. */
-function settle(since: number[], [, updates, base]: LogRef, length: number): void {
-  const closed = updates === base ? 8 : levelOf(carry(updates - base))
-  for (let level = 0; level <= closed; level++) since[level] = length
-}
-
-function object(value: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(value)) throw new Unreadable('a row of its state is no record')
-  return value
-}
-
-function array(value: unknown): unknown[] {
-  if (!Array.isArray(value)) throw new Unreadable('a row of its state is no list')
-  return value
-}
+const refOf = ({ generation, updates, shared }: Log): LogRef =>
+  shared ? [generation, updates, 1] : [generation, updates]

@@ -12,20 +12,18 @@ const LONGEST = 2 ** 31 - 1
 /** Calls back when `ms` have passed, however early the clock does and whatever it can't do at once. */
 export function later(clock: Clock, ms: number, call: () => void): () => void {
   const due = clock.now() + ms
-  let left = ms
   let cancel: () => void
-  const wait = (): void => {
+  const wait = (left: number): void => {
     const now = Math.min(left, LONGEST)
     cancel = clock.after(now, () => {
       const remaining = due - clock.now()
       // More than there was before: the clock was set back. What was waited for has passed all the same.
-      left = remaining > left ? left - now : remaining
-      if (left <= 0) return call()
-      left = Math.max(1, left)
-      wait()
+      const rest = remaining > left ? left - now : remaining
+      if (rest <= 0) call()
+      else wait(Math.max(1, rest))
     })
   }
-  wait()
+  wait(ms)
   return () => cancel()
 }
 

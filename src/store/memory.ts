@@ -1,19 +1,14 @@
 import { StorageClosed } from '../errors.ts'
 import type { Entry, Key, Range, Store } from './store.ts'
 
-/** The keys of one thread's rows, or of all rows of another kind. */
-interface Bucket {
-  sorted: Key[]
-  fresh: Key[]
-}
-
-/** Up to as many new keys are slotted in one by one; more are sorted in. */
-const FEW = 32
+/** How many removed keys may stay listed beside those that are there. */
+const SLACK = 32
 
 /** Keeps everything in this process: the default store, gone when the process ends. */
 export function memory(): Store {
   const rows = new Map<Key, Entry>()
-  const buckets = new Map<string, Bucket>()
+  /** The keys of one thread's rows, or of all rows of another kind, sorted when they were last listed. */
+  const buckets = new Map<string, Key[]>()
   // Commits only note new keys here. Who lists a bucket sorts it; most never are.
   let fresh: Key[] = []
   let gone = 0
@@ -27,37 +22,34 @@ export function memory(): Store {
 
   function remove(key: Key): void {
     // Removed keys stay in their buckets until they are most of all keys.
-    if (!rows.delete(key) || ++gone <= rows.size + FEW) return
+    if (!rows.delete(key) || ++gone <= rows.size + SLACK) return
     buckets.clear()
     fresh = [...rows.keys()]
     gone = 0
   }
 
-  function bucketOf(key: Key): Bucket {
-    const name = key.slice(0, key.indexOf('/', key.startsWith('t/') ? 2 : 0) + 1)
-    let bucket = buckets.get(name)
-    if (!bucket) buckets.set(name, (bucket = { sorted: [], fresh: [] }))
-    return bucket
-  }
-
   function keysAround(prefix: Key): readonly Key[] {
-    if (prefix === 't/') return [...rows.keys()].toSorted()
-    for (const key of fresh) bucketOf(key).fresh.push(key)
+    if (prefix === 't/') return [...rows.keys()].sort()
+    const changed = new Set<Key[]>()
+    for (const key of fresh) {
+      const name = bucketOf(key)
+      let bucket = buckets.get(name)
+      if (!bucket) buckets.set(name, (bucket = []))
+      bucket.push(key)
+      changed.add(bucket)
+    }
     fresh = []
-    const bucket = bucketOf(prefix)
-    if (bucket.fresh.length > FEW) bucket.sorted = bucket.sorted.concat(bucket.fresh).toSorted()
-    else for (const key of bucket.fresh) bucket.sorted.splice(position(bucket.sorted, key), 0, key)
-    bucket.fresh = []
-    return bucket.sorted
+    // Nearly sorted as they are.
+    for (const bucket of changed) bucket.sort()
+    return buckets.get(bucketOf(prefix)) ?? []
   }
 
   function under({ prefix, after = '', limit }: Range): Entry[] {
     const keys = keysAround(prefix)
     const found: Entry[] = []
-    let at = position(keys, after < prefix ? prefix : after)
-    for (; at < keys.length && found.length < limit; at++) {
-      const key = keys[at] as Key
-      if (!key.startsWith(prefix)) break
+    for (let at = position(keys, after < prefix ? prefix : after); found.length < limit; at++) {
+      const key = keys[at]
+      if (!key?.startsWith(prefix)) break
       const row = rows.get(key)
       // A key that was removed and came back stands twice.
       if (row && key !== after && row !== found.at(-1)) found.push(row)
@@ -67,7 +59,6 @@ export function memory(): Store {
 
   return {
     name: 'memory',
-    volatile: true,
     caps: {
       atomic: true,
       consistency: 'strong',
@@ -85,9 +76,7 @@ export function memory(): Store {
     },
     async commit({ checks = [], puts = [], deletes = [] }) {
       assertOpen()
-      for (const { key, revision } of checks) {
-        if (rows.get(key)?.revision !== revision) return undefined
-      }
+      if (checks.some(({ key, revision }) => rows.get(key)?.revision !== revision)) return undefined
       const revision = String(++commits)
       for (const { key, value } of puts) {
         const { size } = rows
@@ -106,6 +95,9 @@ export function memory(): Store {
     },
   }
 }
+
+const bucketOf = (key: Key): string =>
+  key.slice(0, key.indexOf('/', key.startsWith('t/') ? 2 : 0) + 1)
 
 /** Where a key stands in a sorted list, or would. */
 function position(keys: readonly Key[], key: Key): number {

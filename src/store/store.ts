@@ -57,8 +57,6 @@ export interface Range {
 export interface Store {
   readonly name: string
   readonly caps: Caps
-  /** Gone with this process, so that nothing in it can rot: its rows need no checksums. */
-  readonly volatile?: true
   /** What this store would need to be safe for more than a thread's first run, if it isn't: resuming is refused. */
   readonly unsafe?: string
   /** In the order asked; absent rows are `undefined`. */

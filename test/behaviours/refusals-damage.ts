@@ -77,12 +77,9 @@ export async function looks(store: Store): Promise<Record<string, unknown>> {
 }
 
 /** Answers the question that is left and wakes the timer, on a copy of the store. */
-export async function goesOn(
-  rows: ReadonlyMap<string, string>,
-  wrap: (store: Store) => Store,
-): Promise<unknown> {
+export async function goesOn(rows: ReadonlyMap<string, string>): Promise<unknown> {
   const store = await copyOf(rows)
-  const app = compile(story, { store: wrap(store), logger: silent })
+  const app = compile(story, { store, logger: silent })
   calls.length = 0
   const before = await rowsOf(store)
   try {
@@ -106,9 +103,6 @@ export async function copyOf(rows: ReadonlyMap<string, string>): Promise<Store> 
   await store.commit({ puts: Array.from(rows, ([key, value]) => ({ key, value })) })
   return store
 }
-
-/** The same store, for all that heddle knows one that outlives the process. */
-export const lasting = ({ volatile: _, ...store }: Store): Store => store
 
 export const mine = ([key]: readonly [string, string]): boolean => !key.includes('other')
 
