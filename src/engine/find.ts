@@ -1,7 +1,7 @@
 import { Claim } from '../durable/claim.ts'
 import { Unreadable } from '../durable/codec.ts'
 import { readHead, type Head, type OpenPause } from '../durable/head.ts'
-import { address, headKey, part, pauseKey, rootPrefix, type Address } from '../durable/keys.ts'
+import { address, headKey, pauseKey } from '../durable/keys.ts'
 import { readPause, type PauseRecord } from '../durable/pause.ts'
 import { CorruptCheckpoint, GraphMismatch, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
@@ -11,41 +11,40 @@ import type { App } from './run.ts'
 
 /** Finds a thread: the claim on it that comes back has not been taken yet, and is good for reading. */
 export async function find(app: App, tenant: string, thread: string): Promise<Claim | undefined> {
-  return at(app, await address(app.plan.name, tenant, thread), thread)
+  return findAt(app, (await address(app.plan.name, tenant, thread)).place, thread)
 }
 
 /** The same by its place, which is what the keys of index rows know of it. */
-export async function findAt(app: App, place: string): Promise<Claim | undefined> {
-  const tenant = place.slice(0, place.indexOf('.'))
-  return at(app, { graph: await part(app.plan.name), tenant, place }, place)
-}
-
-async function at({ plan, owner }: App, place: Address, name: string): Promise<Claim | undefined> {
+export async function findAt(
+  { plan, owner }: App,
+  place: string,
+  name = place,
+): Promise<Claim | undefined> {
   const { store } = owner
-  const key = headKey(place.place)
+  const key = headKey(place)
   const [entry] = await store.get([key])
   if (!entry) return undefined
-  const { revision } = entry
-  const head = await readable(name, async () => {
-    const row = readHead(entry.value)
-    const own = await address(plan.name, row.tenant, row.thread)
-    if (own.place !== place.place) throw new Unreadable('its head is that of another thread')
-    return row
+  const { revision, value } = entry
+  const claim = await readable(name, async () => {
+    const head = readHead(value)
+    const at = await address(plan.name, head.tenant, head.thread)
+    if (at.place !== place) throw new Unreadable('its head is that of another thread')
+    return new Claim(owner, at, head, revision)
   })
-  if (head.status === 'deleted') {
+  const { graph, thread, status } = claim.head
+  if (status === 'deleted') {
     // The last two parts of a delete; a crash may have cut it short.
-    await store.clear(rootPrefix(place.place, head.born))
+    await store.clear(claim.root)
     await store.commit({ checks: [{ key, revision }], deletes: [key], durable: true })
     return undefined
   }
-  const { graph, thread } = head
   if (graph !== plan.name) {
     throw new GraphMismatch(
       `Cannot use thread "${thread}" with graph "${plan.name}": it belongs to graph "${graph}"`,
       { thread, graph },
     )
   }
-  return new Claim(owner, place, head, revision)
+  return claim
 }
 
 /** Whether an owner has a thread right now. */
@@ -66,7 +65,7 @@ export async function readable<Value>(
   thread: string,
   work: () => Value | Promise<Value>,
   checkpoint?: string,
-  newest?: string,
+  newest: string | undefined = checkpoint,
 ): Promise<Value> {
   try {
     if (checkpoint !== undefined && !/^[0-9a-z]{14}$/.test(checkpoint))
@@ -75,7 +74,7 @@ export async function readable<Value>(
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     const { message: why } = error
-    if (checkpoint !== undefined && checkpoint !== newest && why === MISSING) {
+    if (checkpoint && checkpoint !== newest && why === MISSING) {
       throw new UnknownCheckpoint(
         `Cannot use checkpoint "${checkpoint}": thread "${thread}" has none of that id`,
         { thread, checkpoint },

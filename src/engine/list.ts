@@ -3,11 +3,11 @@ import { address, directoryPrefix, runPrefix, type Address } from '../durable/ke
 import { iso } from '../durable/pause.ts'
 import type { Run as RunRow, Status, Thread } from '../durable/records.ts'
 import { readEnd, readStart, runRecord, type RunEnd, type RunStart } from '../durable/run-record.ts'
-import { isHeddleError } from '../errors.ts'
+import { CorruptCheckpoint, GraphMismatch } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Entry, Key } from '../store/store.ts'
 import { find, findAt, readable } from './find.ts'
-import { checkLimit } from './request.ts'
+import { checkLimit } from './check.ts'
 import type { App } from './run.ts'
 
 /** What part of a list is read. */
@@ -70,8 +70,7 @@ export async function passing<Value>(
     const claim = await findAt(app, place)
     return claim && (await use(claim))
   } catch (error) {
-    if (!isHeddleError(error, 'corrupt_checkpoint') && !isHeddleError(error, 'graph_mismatch'))
-      throw error
+    if (!(error instanceof CorruptCheckpoint) && !(error instanceof GraphMismatch)) throw error
     app.logger.warn('A list leaves out a thread that can not be read', { place, error })
     return undefined
   }

@@ -1,4 +1,4 @@
-import { Claim, mint } from '../durable/claim.ts'
+import { Claim, hint, mint } from '../durable/claim.ts'
 import { encode, Tagged } from '../durable/codec.ts'
 import type { Head } from '../durable/head.ts'
 import { address, directoryKey, runKey } from '../durable/keys.ts'
@@ -88,41 +88,30 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
   }
   start(run, request, admission.puts)
   if (!found) {
-    const value = JSON.stringify([tenant, thread])
-    admission.puts.push({ key: directoryKey(claim.at, head.created), value })
+    admission.puts.push({ key: directoryKey(claim.at, head.created), value: hint(head) })
   }
   head.seq = level.seq
   return admission
 }
 
-/** The head of a thread that does not exist yet. */
+/** The head of a thread that does not exist yet; its first turn and its claim say the rest before it is stored. */
 function born({ plan, owner }: App, tenant: string, thread: string): Head {
-  const now = owner.clock.now()
   const counter = { last: 0 }
   return {
     graph: plan.name,
     tenant,
     thread,
     born: mint(counter, owner),
-    created: now,
-    updated: now,
+    created: owner.clock.now(),
     epoch: 0,
     owner: '',
-    until: 0,
-    status: 'starting',
-    run: '',
-    runNumber: 0,
-    root: '',
-    checkpoint: '',
-    journal: '',
-    entries: [],
-    open: [],
+    open: [] as Head['open'],
     last: counter.last,
     seq: 1,
     commits: 0,
     strikes: 0,
     metadata: {},
-  }
+  } as Head
 }
 
 /** The run's record. */

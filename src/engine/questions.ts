@@ -10,7 +10,7 @@ import {
 import type { Interruption } from '../durable/records.ts'
 import { find, readable } from './find.ts'
 import { listsOf, passing, placeIn, rows } from './list.ts'
-import { checkLimit } from './request.ts'
+import { checkLimit } from './check.ts'
 import type { App } from './run.ts'
 
 type Question = readonly [n: number, shown: Interruption]

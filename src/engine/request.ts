@@ -1,5 +1,6 @@
 import type { Metadata, Timer, Interruption } from '../durable/records.ts'
 import type { TokenUsage } from '../usage.ts'
+import { check, durability, type Rule } from './check.ts'
 
 /** When a step counts as stored: at once, or when the run pauses or ends (faster; a crash repeats the run). */
 export type Durability = 'step' | 'exit'
@@ -57,24 +58,27 @@ export type Outcome<State = unknown> = {
 /** A request, or the clock's: continues what is due. */
 export type Opening = RunRequest & { readonly wake?: number; readonly tenant?: string }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
+const text: Rule = [(value) => typeof value === 'string', 'a string']
 
-const isObject = (value: unknown): value is object =>
-  Object(value) === value && !Array.isArray(value)
+const anything: Rule = [() => true, '']
 
-/** What each member of a request must be, if it is given. */
-const RULES: {
-  readonly [member: string]: readonly [is: (value: never) => boolean, what: string]
-} = {
-  thread: [isText, 'a string'],
-  from: [isText, 'the id of a checkpoint'],
+const isObject = (value: object): boolean => Object(value) === value && !Array.isArray(value)
+
+/** What each member of a request must be. */
+const RULES: { readonly [member: string]: Rule } = {
+  thread: text,
+  from: text,
+  user: text,
   signal: [(signal) => typeof Object(signal).addEventListener === 'function', 'an AbortSignal'],
-  timeout: [(ms) => typeof ms === 'number' && ms > 0, 'a positive number of milliseconds'],
+  timeout: [
+    (ms) => typeof ms === 'number' && ms > 0,
+    'a positive number of milliseconds',
+    RangeError,
+  ],
   metadata: [isObject, 'an object'],
-  user: [isText, 'a string'],
-  durability: [(how) => how === 'step' || how === 'exit', '"step" or "exit"'],
-  input: [() => true, ''],
-  answer: [() => true, ''],
+  durability,
+  input: anything,
+  answer: anything,
   answers: [
     (answers) => isObject(answers) && Object.keys(answers).length > 0,
     'an object with an answer by id, or several',
@@ -88,25 +92,9 @@ const RULES: {
  */
 export function checkRequest(request: RunRequest): void {
   if (!isObject(request)) throw new TypeError('Cannot run: the request is not an object')
-  const { thread } = request
-  for (const [key, value] of Object.entries({ ...request, thread })) {
-    if (!Object.hasOwn(RULES, key))
-      throw new TypeError(`Cannot run: "${key}" is no part of a request`)
-    const [is, what] = RULES[key] as (typeof RULES)[string]
-    const absent = value === undefined && key !== 'thread' && key !== 'answers'
-    if (!absent && !is(value as never))
-      throw new (key === 'timeout' ? RangeError : TypeError)(`Cannot run: ${key} is not ${what}`)
-  }
+  // Where undefined is no absence, it is refused like null.
+  const { thread = null, answers = null } = request
+  check('Cannot run', RULES, { ...request, thread, ...('answers' in request && { answers }) })
   const ways = ['input', 'answer', 'answers'].filter((key) => key in request)
   if (ways.length > 1) throw new TypeError(`Cannot run: ${ways.join(' and ')} are both given`)
-}
-
-/**
- * Refuses a limit of a list that makes no sense.
- *
- * @throws RangeError
- */
-export function checkLimit(limit: number): void {
-  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0))
-    throw new RangeError(`Cannot read: limit is ${String(limit)}, not a whole number from 0 on`)
 }

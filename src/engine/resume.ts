@@ -20,10 +20,9 @@ export async function resume(
   const { from, wake } = request
   const branch = from !== undefined && from !== head.checkpoint
   const came: Came[] = await chosen(run, request, branch)
-  const answered = new Set(came.map(({ open }) => open))
   if (!branch) {
     for (const open of dueIn(head, wake ?? run.app.owner.clock.now()))
-      if (!answered.has(open)) came.push({ open })
+      if (!came.some((one) => one.open === open)) came.push({ open })
     if (came.length === 0) {
       if (head.status === 'success') throw nothing(head.thread, 'it has ended')
       const waits = head.status === 'interrupted' || head.status === 'waiting'
@@ -84,8 +83,8 @@ function settle(run: Run, { open, answer }: Came, { puts, deletes }: Admission):
   const entry = { kind, task, place, value, pause: id } as const
   puts.push(run.claim.entry(entry))
   run.journal.add(entry)
-  if (answer === undefined) run.dropOpen([open], kind as 'woken', puts, deletes)
-  else run.dropOpen([open], 'answered', puts, deletes, { answer, by: run.user })
+  const status = kind === 'answer' ? 'answered' : kind
+  run.dropOpen([open], status, puts, deletes, { answer, by: run.user })
 }
 
 /** Reads what happened in the step so far, and what was asked. */
@@ -102,7 +101,7 @@ async function loadJournal(run: Run): Promise<void> {
     const asked = await records(claim, [...ids])
     run.records = new Map(asked.map((record) => [record.id, record]))
   }
-  await readable(thread, read, checkpoint, checkpoint)
+  await readable(thread, read, checkpoint)
 }
 
 /** A thread that can't go on. */

@@ -4,7 +4,7 @@ import { checkpointIn, checkpointKey, checkpointPrefix, spacePrefix } from '../d
 import { iso } from '../durable/pause.ts'
 import type { Snapshot, Status } from '../durable/records.ts'
 import { State } from '../durable/state.ts'
-import { isHeddleError } from '../errors.ts'
+import { UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import { find, readable, records } from './find.ts'
 import { readRow } from './level.ts'
@@ -36,7 +36,7 @@ export async function state(
   try {
     return await show(app, claim, space, id, () => readRow(claim, claim.root, space, id))
   } catch (error) {
-    if (isHeddleError(error, 'unknown_checkpoint')) return undefined
+    if (error instanceof UnknownCheckpoint) return undefined
     throw error
   }
 }

@@ -1,11 +1,11 @@
 import { dueAfter, duePrefix, instantOf, part } from '../durable/keys.ts'
-import { isHeddleError } from '../errors.ts'
+import { NothingToResume, ThreadBusy } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Entry } from '../store/store.ts'
 import { dueIn, findAt } from './find.ts'
 import { rows } from './list.ts'
 import { execute } from './live.ts'
-import { checkLimit } from './request.ts'
+import { checkLimit } from './check.ts'
 import { Run, type App } from './run.ts'
 
 /** What a tick did. */
@@ -30,7 +30,7 @@ export async function tick(
 ): Promise<Ticked> {
   checkLimit(limit)
   if (!Number.isFinite(now))
-    throw new RangeError(`Cannot tick: now is ${String(now)}, not a number of milliseconds`)
+    throw new RangeError(`Cannot tick: now is ${now}, not a number of milliseconds`)
   const prefix = duePrefix({ graph: await part(app.plan.name) })
   const done: Done = { woken: [], recovered: [] }
   const count = (): number => done.woken.length + done.recovered.length
@@ -85,7 +85,7 @@ async function proceed(
     }
   } catch (error) {
     // A failure of the run is in its record; a claim that somebody else won is theirs.
-    if (!isHeddleError(error, 'thread_busy') && !isHeddleError(error, 'nothing_to_resume'))
+    if (!(error instanceof ThreadBusy) && !(error instanceof NothingToResume))
       app.logger.warn('A thread could not go on by the clock', { thread, error })
   }
   if (claimed) done[how].push(thread)

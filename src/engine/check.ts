@@ -1,0 +1,47 @@
+/** What a value must be, in code and in words, and what is thrown if it isn't. */
+export type Rule = readonly [
+  is: (value: never) => unknown,
+  what: string,
+  refusal?: typeof RangeError,
+]
+
+/**
+ * Refuses members that make no sense, misspelt ones included. Those that are undefined count as absent.
+ *
+ * @param cannot What can't be done then
+ * @throws TypeError, or what the rule says, naming the member
+ */
+export function check(
+  cannot: string,
+  rules: { readonly [member: string]: Rule },
+  members: object,
+): void {
+  for (const [name, value] of Object.entries(members)) {
+    const rule = Object.hasOwn(rules, name) && rules[name]
+    if (!rule) throw new TypeError(`${cannot}: "${name}" is not known here`)
+    const [is, what, Refusal = TypeError] = rule
+    if (value !== undefined && !is(value as never))
+      throw new Refusal(`${cannot}: ${name} is not ${what}`)
+  }
+}
+
+/** A rule for whole numbers. */
+export const wholeFrom = (least: number, endless = false): Rule => [
+  (value) => (endless && value === Infinity) || (Number.isInteger(value) && value >= least),
+  `a whole number from ${least} on`,
+  RangeError,
+]
+
+/** A rule for when a step counts as stored. */
+export const durability: Rule = [
+  (value) => value === 'step' || value === 'exit',
+  '"step" or "exit"',
+]
+
+/**
+ * Refuses a limit of a list that makes no sense.
+ *
+ * @throws RangeError
+ */
+export const checkLimit = (limit: number): void =>
+  check('Cannot read', { limit: wholeFrom(0, true) }, { limit })
