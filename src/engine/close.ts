@@ -95,7 +95,7 @@ async function commit(level: Level, step: Step, id: string, told: number): Promi
     if (head.entries.length > 0) head.entries = []
     head.seq = level.seq + told
     run.forget()
-    run.dropOpen(head.open, 'cancelled', puts, deletes)
+    run.dropOpen({ puts, deletes })
     if (level.next.length === 0) return run.end('success', { puts, deletes })
   }
   await claim.commit({ puts, deletes })

@@ -134,7 +134,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
     if (claim.head.status !== 'success') {
       const ended = { puts: [], deletes: [] }
       if (!run.durable && level.stale) claim.head.checkpoint = level.save()
-      run.dropOpen(claim.head.open, 'cancelled', ended.puts, ended.deletes)
+      run.dropOpen(ended)
       claim.head.seq = level.seq
       await run.end('success', ended)
     }

@@ -27,10 +27,9 @@ export async function cancel(
   if (head.owner === '' && head.open.length === 0) return
   const run = new Run(app, {})
   run.claim = claim
-  const puts: Put[] = []
-  const deletes: Key[] = []
-  run.dropOpen(head.open, 'cancelled', puts, deletes)
-  if (!(await claim.take({ puts, deletes }))) throw busy(thread)
+  const change: { puts: Put[]; deletes: Key[] } = { puts: [], deletes: [] }
+  run.dropOpen(change)
+  if (!(await claim.take(change))) throw busy(thread)
   await run.end('cancelled', {}, error)
 }
 

@@ -50,12 +50,7 @@ export async function resume(
 }
 
 /** Stands on a new checkpoint with the same tasks; a fork gives them new ids and leaves behind what was open. */
-async function rebase(
-  run: Run,
-  level: Level,
-  fork: boolean,
-  { puts, deletes }: Admission,
-): Promise<void> {
+async function rebase(run: Run, level: Level, fork: boolean, admission: Admission): Promise<void> {
   const { claim } = run
   const { head } = claim
   const id = claim.id()
@@ -65,26 +60,26 @@ async function rebase(
       node,
       task: { ...task, id: `${id}.${task.key}` },
     }))
-    run.dropOpen(head.open, 'cancelled', puts, deletes)
+    run.dropOpen(admission)
     head.journal = id
     head.entries = []
   }
-  level.write(id, fork ? 'fork' : 'update', puts)
+  level.write(id, fork ? 'fork' : 'update', admission.puts)
   head.checkpoint = id
 }
 
 /** Ends a pause with what came for it. */
-function settle(run: Run, { open, answer }: Came, { puts, deletes }: Admission): void {
+function settle(run: Run, { open, answer }: Came, admission: Admission): void {
   const { id, chain, place } = open
   const task = chain.at(-1) as string
   const kind = answer !== undefined ? 'answer' : open.kind === 'timer' ? 'woken' : 'expired'
   // `null` is an answer.
   const value = answer !== undefined ? answer : (run.records.get(id)?.payload ?? null)
   const entry = { kind, task, place, value, pause: id } as const
-  puts.push(run.claim.entry(entry))
+  admission.puts.push(run.claim.entry(entry))
   run.journal.add(entry)
   const status = kind === 'answer' ? 'answered' : kind
-  run.dropOpen([open], status, puts, deletes, { answer, by: run.user })
+  run.dropOpen(admission, [open], { status, answer, by: run.user })
 }
 
 /** Reads what happened in the step so far, and what was asked. */

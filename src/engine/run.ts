@@ -132,13 +132,11 @@ export class Run {
     this.records = new Map()
   }
 
-  /** Ends pauses without an answer: they leave the head and its indexes, and their records say how. */
+  /** Ends pauses, all that are open if none are named: they leave the head and its indexes, and their records say how. */
   dropOpen(
-    gone: readonly OpenPause[],
-    status: Settlement['status'],
-    puts: Put[],
-    deletes: Key[],
-    answer: Pick<Settlement, 'answer' | 'by'> = {},
+    { puts, deletes }: { readonly puts: Put[]; readonly deletes: Key[] },
+    gone: readonly OpenPause[] = this.claim.head.open,
+    how: Omit<Settlement, 'time'> = { status: 'cancelled' },
   ): void {
     if (gone.length === 0) return
     const { claim } = this
@@ -146,7 +144,7 @@ export class Run {
     for (const open of gone) {
       puts.push({
         key: `${pauseKey(claim.root, open.id)}.a`,
-        value: settlementText({ status, ...answer, time: this.app.owner.clock.now() }),
+        value: settlementText({ ...how, time: this.app.owner.clock.now() }),
       })
       deletes.push(...indexRows(claim, open))
     }

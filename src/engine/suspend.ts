@@ -46,7 +46,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const current = idsOf(level.next)
   const useless = ({ chain }: OpenPause): boolean =>
     !current.has(chain[0]!) || chain.some((task) => finished.has(task))
-  run.dropOpen(head.open.filter(useless), 'cancelled', puts, deletes)
+  run.dropOpen({ puts, deletes }, head.open.filter(useless))
   const hint = JSON.stringify([head.tenant, head.thread])
   const fresh = asks.map((ask, i): PauseRecord => {
     const { step, task, node } = ask.execution

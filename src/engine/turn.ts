@@ -40,7 +40,7 @@ export async function turn(
     level.next = [{ task: { key: 'start', id: `${id}.start` }, node: undefined as never }]
   }
   level.write(id, 'input', admission.puts)
-  run.dropOpen(head.open, 'cancelled', admission.puts, admission.deletes)
+  run.dropOpen(admission)
   head.checkpoint = head.journal = id
   head.entries = []
 }
