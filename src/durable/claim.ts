@@ -1,10 +1,11 @@
-import { LeaseLost, StoreUnsafe, isHeddleError } from '../errors.ts'
+import { StoreUnsafe, isHeddleError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { ascending, letters } from '../lib/ids.ts'
-import type { Batch, Entry as Row, Key, Put, Revision, Store } from '../store/store.ts'
+import type { Key, Put, Revision, Store } from '../store/store.ts'
 import { headText, runText, type Head } from './head.ts'
 import { dueKey, headKey, journalKey, rootPrefix, type Address } from './keys.ts'
 import { entryText, type Entry } from './journal.ts'
+import { leaseLost, outcome, type Failure, type HeadBatch } from './outcome.ts'
 
 /** What a claim needs of its app. */
 export interface Owner {
@@ -21,10 +22,6 @@ export interface Change {
   readonly puts?: Put[]
   readonly deletes?: Key[]
   readonly durable?: boolean
-}
-
-interface Failure {
-  readonly error: unknown
 }
 
 /** The next id of a thread: sorts by creation whatever the clock does. */
@@ -166,7 +163,9 @@ export class Claim {
   #begin(change: Change): Promise<void> {
     if (!this.#failure && !this.#released) return (this.#flight = this.#write(change))
     this.#flight = undefined
-    return Promise.reject(this.#failure ? this.#failure.error : this.#gone('it has been let go'))
+    return Promise.reject(
+      this.#failure ? this.#failure.error : leaseLost(this.head.thread, 'it has been let go'),
+    )
   }
 
   /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
@@ -181,8 +180,8 @@ export class Claim {
     const text = headText(this.#runText, head)
     const key = headKey(this.at.place)
     puts.push({ key, value: text })
-    const checks = [{ key, revision: this.#revision }]
-    const batch: Batch = { checks, puts, deletes, ...(durable && { durable }) }
+    const checks = [{ key, revision: this.#revision }] as const
+    const batch: HeadBatch = { checks, puts, deletes, ...(durable && { durable }) }
     let revision: Revision | undefined
     let failure: Failure | undefined
     try {
@@ -191,7 +190,7 @@ export class Claim {
       } catch (error) {
         failure = { error }
       }
-      this.#revision = revision ?? (await this.#explain(batch, text, failure))
+      this.#revision = revision ?? (await outcome(store, batch, text, head.thread, failure))
       this.#stored = text
       this.#released = released
     } catch (error) {
@@ -200,32 +199,6 @@ export class Claim {
     } finally {
       if (!this.#next) this.#flight = undefined
     }
-  }
-
-  /** What became of a commit that failed: landed all the same, to be tried once more, or lost to another owner. */
-  async #explain(
-    batch: Batch,
-    text: string,
-    failure: Failure | undefined,
-    tried = false,
-  ): Promise<Revision> {
-    // A store that says exactly why it refused has written nothing.
-    if (failure && isHeddleError(failure.error)) throw failure.error
-    const { store } = this.#owner
-    let found: Row | undefined
-    try {
-      ;[found] = await store.get([headKey(this.at.place)])
-    } catch (error) {
-      throw failure ? failure.error : error
-    }
-    if (found?.value === text) return found.revision
-    if (tried || found?.revision !== this.#revision) throw this.#gone('another owner has it')
-    return (await store.commit(batch)) ?? this.#explain(batch, text, failure, true)
-  }
-
-  #gone(why: string): LeaseLost {
-    const { thread } = this.head
-    return new LeaseLost(`Cannot write to thread "${thread}": ${why}`, { thread })
   }
 
   /** Waits for commits under way, whether they succeed or not. */

@@ -72,7 +72,8 @@ export class State {
     if (this.#changed) {
       const from = advance(plain, `${checkpoint}.p`)
       let text = ''
-      for (const [i, value] of this.values.entries()) {
+      for (let i = 0; i < this.values.length; i++) {
+        const value = this.values[i]
         if (value === undefined || value instanceof List) continue
         if (from === 0 || (plain.marks[i] ?? 0) > from)
           text += `${text && ','}${JSON.stringify(this.fields[i]?.name)}:${JSON.stringify(write(value))}`
@@ -81,9 +82,10 @@ export class State {
       this.#changed = false
     }
     let l: Record<string, LogRef> | undefined
-    for (const [i, { name }] of this.fields.entries()) {
+    for (let i = 0; i < this.values.length; i++) {
       const list = this.values[i]
       if (!(list instanceof List)) continue
+      const { name } = this.fields[i] as FieldShape
       const log = this.#lists[i] as Log
       if (log.marks[log.updates] !== list.length) {
         const from = advance(log, `${checkpoint}.${i.toString(36)}`)
@@ -109,52 +111,47 @@ export class State {
     store: Rows,
     shared: boolean,
   ): Promise<State> {
-    const lists = fields?.filter(({ name }) => Object.hasOwn(l, name)).map(({ name }) => name)
-    const names = lists ?? Object.keys(l)
-    const refs = [...(p ? [p] : []), ...names.map((name) => l[name] as LogRef)]
-    const places = refs.map((ref) => rowsOf(ref).map(([at, count]) => ({ ref, at, count })))
-    const keys = places.flat().map(({ ref, at, count }) => logKey(root, ref[0], at, count))
-    const texts = await store.get(keys)
-    let n = 0
-    const logs = places.map((rows, nth) => {
-      const [generation, updates, common] = refs[nth] as LogRef
-      return {
-        log: { generation, updates, shared: shared || common === 1, marks: [] } as Log,
-        rows: rows.map(({ at, count }) => {
-          const key = keys[n]
-          const entry = texts[n++]
-          if (!entry) throw new Unreadable(`row "${key}" is missing`)
-          return { end: at + count, row: readRow<object>(entry.value, 'a row of its state') }
-        }),
-      }
-    })
-    const plain = p && logs.shift()
-    const stored = new Set(plain?.rows.flatMap(({ row }) => Object.keys(row)))
-    const state = new State(
-      fields ?? [
-        ...names.map((name) => ({ name, kind: 'list' })),
-        ...Array.from(stored, (name) => ({ name, kind: 'plain' })),
-      ],
-    )
-    const index = new Map(state.fields.map(({ name }, i) => [name, i]))
-    for (const { end, row } of plain?.rows ?? []) {
-      for (const [name, json] of Object.entries(row)) {
-        const i = index.get(name)
-        if (i === undefined) continue
-        state.values[i] = read(json)
-        plain!.log.marks[i] = end
-      }
+    const known = [...(fields ?? [])]
+    const state = new State(known)
+    const index = new Map(known.map(({ name }, i) => [name, i]))
+    const indexOf = (name: string, kind: string): number | undefined => {
+      if (!fields && !index.has(name)) index.set(name, known.push({ name, kind }) - 1)
+      return index.get(name)
     }
-    if (plain) state.#plain = plain.log
-    for (const [nth, { log, rows }] of logs.entries()) {
-      const i = index.get(names[nth] as string) as number
+    const lists = Object.keys(l).filter((name) => indexOf(name, 'list') !== undefined)
+    const refs = [...(p ? [p] : []), ...lists.map((name) => l[name] as LogRef)]
+    const keys = refs.flatMap((ref) =>
+      rowsOf(ref).map(([at, count]) => logKey(root, ref[0], at, count)),
+    )
+    const entries = await store.get(keys)
+    let n = 0
+    for (const ref of refs) {
+      const [generation, updates, common] = ref
+      const log: Log = { generation, updates, shared: shared || common === 1, marks: [] }
+      const list = ref === p ? undefined : index.get(lists.shift() as string)
       const items: Cell[] = []
-      for (const { end, row } of rows) {
-        for (const item of Object.values(row)) items.push(read(item))
-        log.marks[end] = items.length
+      for (const [at, count] of rowsOf(ref)) {
+        const entry = entries[n]
+        if (!entry) throw new Unreadable(`row "${keys[n]}" is missing`)
+        n++
+        const row = readRow<object>(entry.value, 'a row of its state')
+        if (list !== undefined) {
+          for (const item of Object.values(row)) items.push(read(item))
+          log.marks[at + count] = items.length
+          continue
+        }
+        for (const [name, json] of Object.entries(row)) {
+          const i = indexOf(name, 'plain')
+          if (i === undefined) continue
+          state.values[i] = read(json)
+          log.marks[i] = at + count
+        }
       }
-      state.values[i] = new List(items)
-      state.#lists[i] = log
+      if (list === undefined) state.#plain = log
+      else {
+        state.values[list] = new List(items)
+        state.#lists[list] = log
+      }
     }
     for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind === 'list')
     return state

@@ -1,17 +1,12 @@
 import { StorageClosed } from '../errors.ts'
 import type { Entry, Key, Range, Store } from './store.ts'
 
-/** How many removed keys may stay listed beside those that are there. */
-const SLACK = 32
-
 /** Keeps everything in this process: the default store, gone when the process ends. */
 export function memory(): Store {
   const rows = new Map<Key, Entry>()
-  /** The keys of one thread's rows, or of all rows of another kind, sorted when they were last listed. */
-  const buckets = new Map<string, Key[]>()
-  // Commits only note new keys here. Who lists a bucket sorts it; most never are.
-  let fresh: Key[] = []
-  let gone = 0
+  /** The keys of one thread's rows, or of all rows of another kind; and sorted, once somebody has listed them. */
+  const buckets = new Map<string, Set<Key>>()
+  const sorted = new Map<string, Key[]>()
   let commits = 0
   let closed = false
 
@@ -20,28 +15,27 @@ export function memory(): Store {
       throw new StorageClosed('Cannot use store "memory": it is closed', { store: 'memory' })
   }
 
+  function bucketOf(key: Key): Set<Key> {
+    const name = nameOf(key)
+    let bucket = buckets.get(name)
+    if (!bucket) buckets.set(name, (bucket = new Set()))
+    sorted.delete(name)
+    return bucket
+  }
+
   function remove(key: Key): void {
-    // Removed keys stay in their buckets until they are most of all keys.
-    if (!rows.delete(key) || ++gone <= rows.size + SLACK) return
-    buckets.clear()
-    fresh = [...rows.keys()]
-    gone = 0
+    if (!rows.delete(key)) return
+    const bucket = bucketOf(key)
+    bucket.delete(key)
+    if (bucket.size === 0) buckets.delete(nameOf(key))
   }
 
   function keysAround(prefix: Key): readonly Key[] {
     if (prefix === 't/') return [...rows.keys()].sort()
-    const changed = new Set<Key[]>()
-    for (const key of fresh) {
-      const name = bucketOf(key)
-      let bucket = buckets.get(name)
-      if (!bucket) buckets.set(name, (bucket = []))
-      bucket.push(key)
-      changed.add(bucket)
-    }
-    fresh = []
-    // Nearly sorted as they are.
-    for (const bucket of changed) bucket.sort()
-    return buckets.get(bucketOf(prefix)) ?? []
+    const name = nameOf(prefix)
+    let keys = sorted.get(name)
+    if (!keys) sorted.set(name, (keys = [...(buckets.get(name) ?? [])].sort()))
+    return keys
   }
 
   function under({ prefix, after = '', limit }: Range): Entry[] {
@@ -51,8 +45,7 @@ export function memory(): Store {
       const key = keys[at]
       if (!key?.startsWith(prefix)) break
       const row = rows.get(key)
-      // A key that was removed and came back stands twice.
-      if (row && key !== after && row !== found.at(-1)) found.push(row)
+      if (row && key !== after) found.push(row)
     }
     return found
   }
@@ -81,7 +74,7 @@ export function memory(): Store {
       for (const { key, value } of puts) {
         const { size } = rows
         rows.set(key, { key, value, revision })
-        if (rows.size > size) fresh.push(key)
+        if (rows.size > size) bucketOf(key).add(key)
       }
       for (const key of deletes) remove(key)
       return revision
@@ -96,7 +89,8 @@ export function memory(): Store {
   }
 }
 
-const bucketOf = (key: Key): string =>
+/** What a key's bucket is called. */
+const nameOf = (key: Key): string =>
   key.slice(0, key.indexOf('/', key.startsWith('t/') ? 2 : 0) + 1)
 
 /** Where a key stands in a sorted list, or would. */
