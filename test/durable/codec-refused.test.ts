@@ -17,7 +17,13 @@ const refused: readonly (readonly [value: unknown, path: string, type: string])[
   [[{ a: { [Symbol.iterator]: undefined } }], '[0].a', 'symbol key'],
   [Object.assign(new Error('a'), { [Symbol('b')]: 1 }), '', 'symbol key'],
   [{ p: new Point() }, 'p', 'Point'],
-  [new (class { x = 1 })(), '', 'object'],
+  [
+    new (class {
+      x = 1
+    })(),
+    '',
+    'object',
+  ],
   [Object.create({ inherited: 1 }), '', 'Object'],
   [Object.create(Object.create(null)), '', 'object'],
   [new Dates(), '', 'Dates'],
@@ -33,16 +39,27 @@ const refused: readonly (readonly [value: unknown, path: string, type: string])[
   [new Blob(), '', 'Blob'],
   [new AbortController().signal, '', 'AbortSignal'],
   [new ReadableStream(), '', 'ReadableStream'],
-  [new Map<unknown, unknown>([[1, 1], [{ k: /a/ }, 1]]), '[1][0].k', 'RegExp'],
+  [
+    new Map<unknown, unknown>([
+      [1, 1],
+      [{ k: /a/ }, 1],
+    ]),
+    '[1][0].k',
+    'RegExp',
+  ],
   [{ set: new Set([1, () => 1]) }, 'set[1]', 'function'],
   [{ e: new Error('a', { cause: { at: [/a/] } }) }, 'e.cause.at[0]', 'RegExp'],
   [new AggregateError([1, /a/]), 'errors[1]', 'RegExp'],
   [Object.assign(new Error('a'), { request: new Point() }), 'request', 'Point'],
-  [{ 'two words': { '0': { 'é': /a/ } } }, '["two words"]["0"]["é"]', 'RegExp'],
-  [JSON.parse('{"__proto__":[0]}', (_, value) => value === 0 ? /a/ : value), '__proto__[0]', 'RegExp'],
+  [{ 'two words': { '0': { é: /a/ } } }, '["two words"]["0"]["é"]', 'RegExp'],
+  [
+    JSON.parse('{"__proto__":[0]}', (_, value) => (value === 0 ? /a/ : value)),
+    '__proto__[0]',
+    'RegExp',
+  ],
 ]
 
-describe('a value that can\'t be stored', () => {
+describe("a value that can't be stored", () => {
   for (const [value, path, type] of refused) {
     it(`is refused with where and what it is: ${type} at "${path}"`, () => {
       expect(refusalOf(value).details).toEqual({ path, type })
@@ -50,15 +67,32 @@ describe('a value that can\'t be stored', () => {
   }
 
   it('is named with its node and its field, and never shown', () => {
-    const refusal = refusalOf({ items: [{ password: 'hunter2', fn: () => 'hunter2' }] }, 'draft', 'order')
-    expect(refusal.message).toBe('Cannot store "order.items[0].fn" of node "draft": its type is "function"')
+    const refusal = refusalOf(
+      { items: [{ password: 'hunter2', fn: () => 'hunter2' }] },
+      'draft',
+      'order',
+    )
+    expect(refusal.message).toBe(
+      'Cannot store "order.items[0].fn" of node "draft": its type is "function"',
+    )
     expect(refusal.details).toEqual({ node: 'draft', path: 'order.items[0].fn', type: 'function' })
-    expect(refusalOf(/a/, 'draft').message).toBe('Cannot store a value of node "draft": its type is "RegExp"')
-    expect(refusalOf([/a/], undefined, 'list').message).toBe('Cannot store "list[0]": its type is "RegExp"')
+    expect(refusalOf(/a/, 'draft').message).toBe(
+      'Cannot store a value of node "draft": its type is "RegExp"',
+    )
+    expect(refusalOf([/a/], undefined, 'list').message).toBe(
+      'Cannot store "list[0]": its type is "RegExp"',
+    )
   })
 
   it('is an impostor of a built-in class', () => {
-    for (const prototype of [Date.prototype, Map.prototype, Set.prototype, Uint8Array.prototype, ArrayBuffer.prototype, DataView.prototype]) {
+    for (const prototype of [
+      Date.prototype,
+      Map.prototype,
+      Set.prototype,
+      Uint8Array.prototype,
+      ArrayBuffer.prototype,
+      DataView.prototype,
+    ]) {
       expect(refusalOf({ a: Object.create(prototype) }).details.path).toBe('a')
     }
     expect(refusalOf(new Proxy(new Map(), {})).cause).toBeInstanceOf(TypeError)
@@ -66,14 +100,25 @@ describe('a value that can\'t be stored', () => {
 
   it('has a getter or a trap that throws, which becomes the cause', () => {
     const boom = new Error('boom')
-    const thrower = (): never => { throw boom }
+    const thrower = (): never => {
+      throw boom
+    }
     const values = [
-      { get b() { return thrower() } },
+      {
+        get b() {
+          return thrower()
+        },
+      },
       Object.defineProperty([1], 0, { get: thrower }),
       new Proxy({}, { ownKeys: thrower }),
       new Proxy({}, { getPrototypeOf: thrower }),
       Object.defineProperty(new Error('a'), 'message', { get: thrower }),
-      { get b() { return thrower() }, c: 1n },
+      {
+        get b() {
+          return thrower()
+        },
+        c: 1n,
+      },
     ]
     for (const value of values) {
       const refusal = refusalOf({ a: value })
@@ -89,7 +134,10 @@ describe('a value that can\'t be stored', () => {
   })
 
   it('refers back to what holds it, and is reported where it does', () => {
-    const loop: Record<string, unknown> = { big: Array.from({ length: 1000 }, (_, n) => n), p: { q: [] } }
+    const loop: Record<string, unknown> = {
+      big: Array.from({ length: 1000 }, (_, n) => n),
+      p: { q: [] },
+    }
     ;(loop['p'] as { q: unknown[] }).q.push({ z: loop['p'] })
     const map = new Map<string, unknown>()
     map.set('self', map)
@@ -99,12 +147,24 @@ describe('a value that can\'t be stored', () => {
     error.cause = { error }
     const list: unknown[] = [1n]
     list.push(list)
-    const cases: readonly (readonly [unknown, string])[] = [[loop, 'p.q[0].z'], [{ map }, 'map[0][1]'], [set, '[0][0]'], [error, 'cause.error'], [list, '[1]']]
-    for (const [value, path] of cases) expect(refusalOf(value).details).toEqual({ path, type: 'circular reference' })
+    const cases: readonly (readonly [unknown, string])[] = [
+      [loop, 'p.q[0].z'],
+      [{ map }, 'map[0][1]'],
+      [set, '[0][0]'],
+      [error, 'cause.error'],
+      [list, '[1]'],
+    ]
+    for (const [value, path] of cases)
+      expect(refusalOf(value).details).toEqual({ path, type: 'circular reference' })
   })
 
   it('is nested deeper than 1,000, and no deeper one overflows the stack', () => {
-    for (const [wrap, label] of [[(v: unknown) => [v], '[0]'], [(v: unknown) => ({ a: v }), 'a'], [(v: unknown) => new Set([v]), '[0]'], [(v: unknown) => new Error('', { cause: v }), 'cause']] as const) {
+    for (const [wrap, label] of [
+      [(v: unknown) => [v], '[0]'],
+      [(v: unknown) => ({ a: v }), 'a'],
+      [(v: unknown) => new Set([v]), '[0]'],
+      [(v: unknown) => new Error('', { cause: v }), 'cause'],
+    ] as const) {
       for (const depth of [1002, 10_000, 200_000]) {
         const { path, type } = refusalOf(nest(wrap, depth)).details
         expect(type).toBe('nesting deeper than 1000')
@@ -116,7 +176,11 @@ describe('a value that can\'t be stored', () => {
 
 describe('nesting that is just allowed', () => {
   it('survives text and every reader', () => {
-    for (const wrap of [(v: unknown) => [v], (v: unknown) => ({ a: v }), (v: unknown) => new Set([v])]) {
+    for (const wrap of [
+      (v: unknown) => [v],
+      (v: unknown) => ({ a: v }),
+      (v: unknown) => new Set([v]),
+    ]) {
       const cell = encode(nest(wrap, 1001))
       const text = JSON.stringify(write(cell))
       const reloaded = read(JSON.parse(text))
@@ -131,7 +195,11 @@ function nest(wrap: (value: unknown) => unknown, depth: number): unknown {
   return value
 }
 
-function refusalOf(value: unknown, node?: string, root?: string): InstanceType<typeof UnserializableValue> & Error {
+function refusalOf(
+  value: unknown,
+  node?: string,
+  root?: string,
+): InstanceType<typeof UnserializableValue> & Error {
   try {
     encode(value, node, root)
   } catch (error) {

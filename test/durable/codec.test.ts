@@ -4,10 +4,10 @@ import { decode, encode, read, same, Tagged, write } from '../../src/durable/cod
 import { alike, objectsIn } from './codec-alike.ts'
 
 const plain: Record<string, unknown> = {
-  'false': false,
+  false: false,
   zero: 0,
   'an empty text': '',
-  'null': null,
+  null: null,
   '1e21': 1e21,
   '0.1 + 0.2': 0.1 + 0.2,
   'the smallest number': Number.MIN_VALUE,
@@ -23,7 +23,7 @@ const plain: Record<string, unknown> = {
 }
 
 const tagged: Record<string, unknown> = {
-  'undefined': undefined,
+  undefined: undefined,
   'an undefined member': { a: undefined },
   'an undefined element': [undefined],
   NaN: Number.NaN,
@@ -34,8 +34,14 @@ const tagged: Record<string, unknown> = {
   'a date': new Date(0),
   'the first and the last date': [new Date(-8.64e15), new Date(8.64e15)],
   'an invalid date': { at: new Date(Number.NaN) },
-  'a map in its order': new Map<unknown, unknown>([['b', 1], ['a', {}]]),
-  'a map with objects as keys': new Map<unknown, unknown>([[{ id: 1n }, new Map([[[], 1]])], [Number.NaN, undefined]]),
+  'a map in its order': new Map<unknown, unknown>([
+    ['b', 1],
+    ['a', {}],
+  ]),
+  'a map with objects as keys': new Map<unknown, unknown>([
+    [{ id: 1n }, new Map([[[], 1]])],
+    [Number.NaN, undefined],
+  ]),
   'a set in its order': new Set([2, 1]),
   'a set of sets and dates': new Set([new Set([undefined]), new Date(5)]),
   'empty collections': [new Map(), new Set()],
@@ -50,10 +56,22 @@ const tagged: Record<string, unknown> = {
   floats: [Float32Array.of(0.5, Number.NaN), Float64Array.of(-0, 0.1, Infinity)],
   'more bytes than one argument list takes': new Uint8Array(300_001).map((_, index) => index * 7),
   'an error': new Error('no'),
-  'an error with a cause that is a value': new Error('no', { cause: { at: new Date(1), is: undefined } }),
+  'an error with a cause that is a value': new Error('no', {
+    cause: { at: new Date(1), is: undefined },
+  }),
   'an error with an undefined cause': new Error('no', { cause: undefined }),
-  'a chain of errors of the built-in classes': new TypeError('a', { cause: new RangeError('b', { cause: new SyntaxError('c', { cause: new URIError('', { cause: new EvalError('d', { cause: new ReferenceError('e') }) }) }) }) }),
-  'an error with members of its own': Object.assign(new Error('no'), { code: 'E1', retry: { after: 5n }, errors: [1] }),
+  'a chain of errors of the built-in classes': new TypeError('a', {
+    cause: new RangeError('b', {
+      cause: new SyntaxError('c', {
+        cause: new URIError('', { cause: new EvalError('d', { cause: new ReferenceError('e') }) }),
+      }),
+    }),
+  }),
+  'an error with members of its own': Object.assign(new Error('no'), {
+    code: 'E1',
+    retry: { after: 5n },
+    errors: [1],
+  }),
   'an error of errors': new AggregateError([new Error('a'), 1n], 'both', { cause: 'why' }),
 }
 
@@ -73,7 +91,9 @@ describe('what comes back', () => {
   it('is plain JSON in the row when the value is', () => {
     for (const value of Object.values(plain)) {
       expect(encode(value)).not.toBeInstanceOf(Tagged)
-      expect(write(encode(value))).toEqual(typeof value === 'object' && value !== null ? [value] : value)
+      expect(write(encode(value))).toEqual(
+        typeof value === 'object' && value !== null ? [value] : value,
+      )
     }
   })
 
@@ -131,13 +151,20 @@ describe('what comes back', () => {
   })
 
   it('is the same for objects of another realm', () => {
-    const [value, copy] = [0, 1].map(() => runInNewContext(`({
+    const [value, copy] = [0, 1].map(() =>
+      runInNewContext(`({
       list: [1, { a: [] }], at: new Date(5), map: new Map([[{}, 1n]]), set: new Set([[]]), bytes: Uint8Array.of(1, 2, 3).subarray(1),
       buffer: new ArrayBuffer(2), error: Object.assign(new RangeError('far', { cause: new Error('b') }), { code: 1 }),
-    })`))
+    })`),
+    )
     const ours = {
-      list: [1, { a: [] }], at: new Date(5), map: new Map([[{}, 1n]]), set: new Set([[]]), bytes: Uint8Array.of(2, 3),
-      buffer: new ArrayBuffer(2), error: Object.assign(new RangeError('far', { cause: new Error('b') }), { code: 1 }),
+      list: [1, { a: [] }],
+      at: new Date(5),
+      map: new Map([[{}, 1n]]),
+      set: new Set([[]]),
+      bytes: Uint8Array.of(2, 3),
+      buffer: new ArrayBuffer(2),
+      error: Object.assign(new RangeError('far', { cause: new Error('b') }), { code: 1 }),
     }
     expect(value instanceof Object).toBe(false)
     expect(alike(trip(value), ours)).toBe(true)
@@ -147,12 +174,13 @@ describe('what comes back', () => {
   })
 
   it('is plain data for a reactive proxy over it', () => {
-    const reactive = <Target extends object>(target: Target): Target => new Proxy(target, {
-      get: (on, key, self) => {
-        const value: unknown = Reflect.get(on, key, self)
-        return typeof value === 'object' && value !== null ? reactive(value) : value
-      },
-    })
+    const reactive = <Target extends object>(target: Target): Target =>
+      new Proxy(target, {
+        get: (on, key, self) => {
+          const value: unknown = Reflect.get(on, key, self)
+          return typeof value === 'object' && value !== null ? reactive(value) : value
+        },
+      })
     const value = { todos: [{ text: 'a', tags: ['x'] }], at: null }
     expect(alike(trip(reactive(value)), value)).toBe(true)
     expect(alike(trip({ ...reactive(value), big: 1n }), { ...value, big: 1n })).toBe(true)
@@ -160,8 +188,16 @@ describe('what comes back', () => {
 })
 
 describe('isolation', () => {
-  const input = (): { list: { n: number }[]; at: Date; map: Map<string, { n: number }>; bytes: Uint8Array } => ({
-    list: [{ n: 1 }], at: new Date(1), map: new Map([['a', { n: 1 }]]), bytes: Uint8Array.of(1),
+  const input = (): {
+    list: { n: number }[]
+    at: Date
+    map: Map<string, { n: number }>
+    bytes: Uint8Array
+  } => ({
+    list: [{ n: 1 }],
+    at: new Date(1),
+    map: new Map([['a', { n: 1 }]]),
+    bytes: Uint8Array.of(1),
   })
 
   it('keeps a cell as it was when its input changes', () => {
@@ -206,7 +242,15 @@ describe('isolation', () => {
   it('reads every getter once, also when the value needs tags', () => {
     for (const given of [1, [{}], 1n, new Date(1), new Map()]) {
       let reads = 0
-      const value = { a: { get b() { reads++; return given } }, c: given }
+      const value = {
+        a: {
+          get b() {
+            reads++
+            return given
+          },
+        },
+        c: given,
+      }
       encode([value])
       expect(reads).toBe(1)
     }
@@ -214,16 +258,22 @@ describe('isolation', () => {
 })
 
 describe('names that objects already have', () => {
-  const text = '{"__proto__":{"admin":true},"constructor":{"prototype":{"p":1}},"hasOwnProperty":1,"toString":null,"a":1}'
+  const text =
+    '{"__proto__":{"admin":true},"constructor":{"prototype":{"p":1}},"hasOwnProperty":1,"toString":null,"a":1}'
 
   it('are members like any other and never reach a prototype', () => {
     for (const extra of [{}, { at: new Date(1) }]) {
-      const value = Object.defineProperties(JSON.parse(text), Object.getOwnPropertyDescriptors(extra))
+      const value = Object.defineProperties(
+        JSON.parse(text),
+        Object.getOwnPropertyDescriptors(extra),
+      )
       const back = trip(value) as Record<string, unknown>
       expect(alike(back, value)).toBe(true)
       expect(Object.hasOwn(back, '__proto__')).toBe(true)
       expect(back['admin']).toBeUndefined()
-      expect(({} as Record<string, unknown>)['admin'] ?? ({} as Record<string, unknown>)['p']).toBeUndefined()
+      expect(
+        ({} as Record<string, unknown>)['admin'] ?? ({} as Record<string, unknown>)['p'],
+      ).toBeUndefined()
     }
   })
 
@@ -252,14 +302,32 @@ describe('names that objects already have', () => {
 
 describe('same', () => {
   const pairs: readonly (readonly [unknown, unknown, boolean])[] = [
-    [1, 1, true], [1, '1', false], [0, -0, false], [Number.NaN, Number.NaN, true], [null, undefined, false],
-    [{ a: 1, b: 2n }, { b: 2n, a: 1 }, true], [{ a: 1, b: 2 }, { b: 2, a: 1 }, true], [{ a: 1 }, { a: 1, b: 1 }, false],
-    [{ a: undefined }, {}, false], [{ a: undefined }, { b: undefined }, false], [{ a: undefined }, { a: null }, false],
-    [[1, 2], [2, 1], false], [[], {}, false], [[1], { 0: 1 }, false], [new Set([1, 2]), new Set([2, 1]), false],
-    [new Set([1]), [1], false], [new Map([[1, 2]]), new Map([[1, 2]]), true], [new Date(1), 1, false], [new Date(1), new Date(1), true],
-    [1n, '1', false], [Uint8Array.of(1), Int8Array.of(1), false], [{ a: 1n, b: '1' }, { a: '1', b: 1n }, false],
-    [new Error('a'), new Error('a'), true], [new Error('a'), new TypeError('a'), false],
-    [JSON.parse('{"__proto__":1}'), {}, false], [{ tree: null, tags: [['undefined']] }, undefined, false],
+    [1, 1, true],
+    [1, '1', false],
+    [0, -0, false],
+    [Number.NaN, Number.NaN, true],
+    [null, undefined, false],
+    [{ a: 1, b: 2n }, { b: 2n, a: 1 }, true],
+    [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
+    [{ a: 1 }, { a: 1, b: 1 }, false],
+    [{ a: undefined }, {}, false],
+    [{ a: undefined }, { b: undefined }, false],
+    [{ a: undefined }, { a: null }, false],
+    [[1, 2], [2, 1], false],
+    [[], {}, false],
+    [[1], { 0: 1 }, false],
+    [new Set([1, 2]), new Set([2, 1]), false],
+    [new Set([1]), [1], false],
+    [new Map([[1, 2]]), new Map([[1, 2]]), true],
+    [new Date(1), 1, false],
+    [new Date(1), new Date(1), true],
+    [1n, '1', false],
+    [Uint8Array.of(1), Int8Array.of(1), false],
+    [{ a: 1n, b: '1' }, { a: '1', b: 1n }, false],
+    [new Error('a'), new Error('a'), true],
+    [new Error('a'), new TypeError('a'), false],
+    [JSON.parse('{"__proto__":1}'), {}, false],
+    [{ tree: null, tags: [['undefined']] }, undefined, false],
   ]
 
   it('says whether two cells hold the same value', () => {
@@ -275,5 +343,10 @@ function trip(value: unknown): unknown {
 }
 
 function own<Target extends object>(target: Target, key: string, value: unknown): Target {
-  return Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true })
+  return Object.defineProperty(target, key, {
+    value,
+    enumerable: true,
+    writable: true,
+    configurable: true,
+  })
 }

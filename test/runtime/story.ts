@@ -61,7 +61,10 @@ const parcel = (world: World) => {
       receive: async ({ order, items }, ctx) => {
         await ctx.emit({ said: `order ${order}` })
         await ctx.emit({ said: `${items.length} items` })
-        return { sizes: new Map(items.map((item) => [item, 2n ** 64n])), placed: new Date(ctx.now()) }
+        return {
+          sizes: new Map(items.map((item) => [item, 2n ** 64n])),
+          placed: new Date(ctx.now()),
+        }
       },
       price: {
         retry: { attempts: 3, delay: 1_000, jitter: 0 },
