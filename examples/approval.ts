@@ -1,6 +1,6 @@
 // A person says yes or no. Between the question and the answer the process may end: the store is all that is needed.
 import * as z from 'zod'
-import { compile, graph, question, type Interruption, type Store } from 'heddle'
+import { compile, graph, memory, question, type Interruption, type Store } from 'heddle'
 
 const refundOk = question({
   key: 'refund',
@@ -35,4 +35,11 @@ export async function inbox(store: Store): Promise<readonly Interruption[]> {
 export async function answer(store: Store, asked: Interruption, ok: boolean): Promise<string> {
   const request = { thread: asked.thread, answers: refundOk.reply(asked, { ok }), user: 'ann' }
   return (await compile(refund, { store }).run(request)).state.verdict
+}
+
+// Only when this file is the program: node scripts/run.mjs examples/approval.ts
+if (globalThis.process?.argv[1]?.endsWith('approval.ts')) {
+  const store = memory()
+  console.log(await ask(store, 't1', 120))
+  for (const asked of await inbox(store)) console.log(await answer(store, asked, true))
 }

@@ -38,3 +38,10 @@ const publish = graph({
 
 /** Two questions, one after the other, each asked in a child graph. */
 export const app = compile(publish)
+
+// Only when this file is the program: node scripts/run.mjs examples/child.ts
+if (globalThis.process?.argv[1]?.endsWith('child.ts')) {
+  await app.run({ thread: 'p1', input: { title: 'Looms', body: 'A loom is …' } })
+  await app.run({ thread: 'p1', answer: 'fine' })
+  console.log((await app.run({ thread: 'p1', answer: 'no' })).state.log)
+}

@@ -37,3 +37,8 @@ export async function lookUpAll(words: readonly string[], lookUp: LookUp): Promi
   const app = compile(survey, { concurrency: 4 })
   return (await app.run({ thread: 'words', input: { words: [...words] } })).state.report
 }
+
+// Only when this file is the program: node scripts/run.mjs examples/fan-out.ts
+if (globalThis.process?.argv[1]?.endsWith('fan-out.ts')) {
+  console.log(await lookUpAll(['warp', 'weft'], async (word) => word.length))
+}

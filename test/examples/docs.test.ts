@@ -1,6 +1,8 @@
-// The documentation is held to the code: programs equal the examples, other blocks compile, what is named exists.
+// The documentation is held to the code: programs equal the examples, other blocks compile as they stand, what is named exists.
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import * as heddle from 'heddle'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
@@ -38,16 +40,46 @@ describe('programs', () => {
   })
 })
 
-it('every other block of TypeScript compiles', { timeout: 120_000 }, () => {
-  const rest = blocks.filter(({ text }) => !EXAMPLE.test(text))
-  expect(rest.length).toBeGreaterThan(3)
-  expect(problemsOf(rest)).toEqual([])
-})
+it(
+  'the README says which examples print something when they are run',
+  { timeout: 60_000 },
+  async () => {
+    const row = /^\| \[[\w-]+\.ts\]\((.*?)\) \|.*\| prints (nothing)?.*\|$/gm
+    const told = [...textOf('README.md').matchAll(row)].map(([, file, none]) => ({
+      file: file!,
+      prints: none === undefined,
+    }))
+    expect(told.length).toBeGreaterThan(5)
+    const found = told.map(async ({ file }) => {
+      const program = ['scripts/run.mjs', file]
+      const { stdout } = await promisify(execFile)(process.execPath, program, { cwd: root })
+      return { file, prints: stdout !== '' }
+    })
+    expect(await Promise.all(found)).toEqual(told)
+  },
+)
 
-it('a block that uses what is not there would not compile', { timeout: 120_000 }, () => {
-  const block = { file: 'README.md', line: 1, text: 'await app.run({ thread: 7 })\nexport {}\n' }
-  expect(problemsOf([block])).toEqual([expect.stringContaining("'number'")])
-})
+it(
+  'every other block of TypeScript compiles as it stands, with the imports it needs',
+  { timeout: 120_000 },
+  () => {
+    const rest = blocks.filter(({ text }) => !EXAMPLE.test(text))
+    expect(rest.length).toBeGreaterThan(3)
+    expect(problemsOf(rest)).toEqual([])
+  },
+)
+
+it(
+  'a block that uses what is not there, or is not imported, would not compile',
+  { timeout: 120_000 },
+  () => {
+    const wrong = "import { field } from 'heddle'\nfield(0).dye()\n"
+    const bare = "export const colour = field('')\n"
+    expect(
+      problemsOf([wrong, bare].map((text, line) => ({ file: 'README.md', line, text }))),
+    ).toEqual([expect.stringContaining("'dye'"), expect.stringContaining("'field'")])
+  },
+)
 
 describe.each(documents)('%s', (file) => {
   it('links to what exists', () => {
@@ -96,18 +128,12 @@ function blocksOf(file: string): Block[] {
   }))
 }
 
-/** What a block that imports nothing may use. */
-const PRELUDE = `import * as z from 'zod'
-import { append, compile, each, field, goto, graph, memory, question, reduced, type CompiledGraph } from 'heddle'
-declare const app: CompiledGraph<Record<string, unknown>, Record<string, unknown>, string, string>
-`
-
 /** What the compiler says of blocks, as modules beside the examples. */
 function problemsOf(list: readonly Block[]): string[] {
   const names = new Map(
     list.map(({ file, line, text }) => [
       join(root, 'examples', `${file.replace(/\W/g, '-')}-${line}.ts`),
-      text.includes('import ') ? text : PRELUDE + text,
+      text,
     ]),
   )
   const path = join(root, 'tsconfig.json')
