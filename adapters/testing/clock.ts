@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/lib/clock.ts'
+import type { Clock } from '../../src/index.ts'
 
 /** A clock that moves only when told to. */
 export interface ManualClock extends Clock {

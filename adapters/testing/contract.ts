@@ -1,4 +1,4 @@
-import type { Store } from '../../src/store/store.ts'
+import type { Store } from '../../src/index.ts'
 import { clearsWhole, holdsLongValues, refusesAfterClose } from './store/limits.ts'
 import { keepsPrefixesApart, listsInOrder } from './store/lists.ts'
 import { readsOwnWrites, tellsAbsent } from './store/reads.ts'

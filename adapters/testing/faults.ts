@@ -1,5 +1,4 @@
-import { StorageClosed } from '../../src/errors.ts'
-import type { Batch, Key, Revision, Store } from '../../src/store/store.ts'
+import { StorageClosed, type Batch, type Key, type Revision, type Store } from '../../src/index.ts'
 
 /** What goes wrong at one operation of a store; operations count from 1, reads included. Several may meet at one. */
 export type Fault =

@@ -2,7 +2,6 @@ import type { Entry, Key, Store } from '../store/store.ts'
 
 /** How a row ends: the way it is written, and its sum. Another way is not for this version to read. */
 const MARK = '~1'
-const DIGITS = 7
 
 /**
  * The same store, whose rows end with a sum over their key and their text. A row that was changed, cut off or put under
@@ -10,35 +9,35 @@ const DIGITS = 7
  * rows on purpose can change the sum too (`encrypted` is against that).
  */
 export function sealed(store: Store): Store {
-  const open = (entry: Entry): Entry => {
-    const { key, value } = entry
-    const text = value.slice(0, -DIGITS - MARK.length)
-    return { ...entry, value: seal(key, text) === value ? text : '' }
+  const open = (entry: Entry | undefined): Entry | undefined => {
+    if (!entry) return entry
+    const { key, value, revision } = entry
+    const text = value.slice(0, Math.max(0, value.lastIndexOf(MARK)))
+    return { key, value: seal(key, text) === value ? text : '', revision }
   }
   return {
     name: store.name,
     caps: store.caps,
     ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
-    get: async (keys) => (await store.get(keys)).map((entry) => entry && open(entry)),
-    list: async (range) => (await store.list(range)).map(open),
-    commit: (batch) =>
+    get: async (keys) => (await store.get(keys)).map(open),
+    list: async (range) => (await store.list(range)).map(open) as Entry[],
+    commit: ({ puts = [], ...batch }) =>
       store.commit({
         ...batch,
-        puts: (batch.puts ?? []).map((put) => ({ ...put, value: seal(put.key, put.value) })),
+        puts: puts.map(({ key, value }) => ({ key, value: seal(key, value) })),
       }),
     clear: (prefix) => store.clear(prefix),
   }
 }
 
-const seal = (key: Key, text: string): string => text + MARK + sum(key + text)
+const seal = (key: Key, text: string): string =>
+  text + MARK + (sum(text, sum(key, text.length)) >>> 0).toString(36)
 
 /** Any one unit that changes changes the sum: every step is a bijection of the state. Two units a turn. */
-function sum(text: string): string {
+function sum(text: string, state: number): number {
   const last = text.length - 1
-  let state = last
   let i = 0
   for (; i < last; i += 2)
     state = Math.imul(state ^ (text.charCodeAt(i) | (text.charCodeAt(i + 1) << 16)), 0x9e3779b1)
-  if (i === last) state = Math.imul(state ^ text.charCodeAt(i), 0x9e3779b1)
-  return (state >>> 0).toString(36).padStart(DIGITS, '0')
+  return i === last ? Math.imul(state ^ text.charCodeAt(i), 0x9e3779b1) : state
 }

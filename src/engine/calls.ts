@@ -24,6 +24,11 @@ export interface Held {
   cancel(): void
 }
 
+/** Work under `once`. What its first part asks or waits for, it waits for itself. */
+export interface Work {
+  waits: boolean
+}
+
 /** What a node asked of us in a step: pauses, stored work, child graphs. */
 export class Calls {
   /** Pauses reached that no record exists of yet. */
@@ -32,8 +37,10 @@ export class Calls {
   readonly notes: Entry[] = []
   readonly held: Held[] = []
   readonly children: Set<Level> = new Set()
-  /** Work under `once`, by place. */
+  /** Work under `once`, by place; the part of it that runs now; and what is on its way to the store. */
   readonly works: Map<string, Promise<Cell>> = new Map()
+  inside: Work | undefined
+  readonly storing: Set<string> = new Set()
   /** Places that were given out in this attempt. */
   readonly used: Set<string> = new Set()
   readonly #counts: Map<string, number> = new Map()
@@ -50,7 +57,7 @@ export class Calls {
     this.#counts.clear()
     this.used.clear()
     this.children.clear()
-    this.works.clear()
+    for (const place of this.works.keys()) if (!this.storing.has(place)) this.works.delete(place)
     this.asks.length = 0
   }
 }

@@ -22,11 +22,12 @@ export function child(
   execution.busy++
   return new Promise((resolve, reject) => {
     const { attempt } = execution
+    const { inside } = execution.calls
     enter(execution, plan, input, place, options.emit).then(
       (state) => {
         if (execution.attempt !== attempt) return
         execution.busy--
-        if (state === undefined) execution.pause()
+        if (state === undefined) execution.pause(undefined, inside)
         else {
           resolve(state)
           execution.quiet()

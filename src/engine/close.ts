@@ -57,7 +57,10 @@ function waysOf(level: Level, step: Step): Way[] | Promise<Way[]> {
     if (goto) ways.push({ from: node.name, to: goto })
     else if (!taken.has(node.name)) {
       taken.add(node.name)
-      ways.push(follow(level.plan, node.edge, node.name, () => view(level.state)))
+      const way = follow(level.plan, node.edge, node.name, () => view(level.state))
+      // A router that throws at once would leave the others without anybody to hear of them.
+      if (isPromise(way)) way.catch(() => {})
+      ways.push(way)
     }
   }
   return ways.some(isPromise) ? Promise.all(ways) : (ways as Way[])

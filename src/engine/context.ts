@@ -103,14 +103,19 @@ export class NodeContext {
       execution.attempt === this.#attempt &&
       !execution.step.stopped
     if (!paused && !execution.alive(this.#attempt)) return new Promise(() => {})
-    try {
-      const result = work()
-      // A node may drop the promise: its failure is the node's business only if the node looks.
-      result.catch(() => {})
-      return result
-    } catch (error) {
-      return Promise.reject(error)
-    }
+    const result = attempt(work)
+    // A node may drop the promise: its failure is the node's business only if the node looks.
+    result.catch(() => {})
+    return result
+  }
+}
+
+/** Calls, and makes a rejection of what is thrown at once. */
+function attempt(work: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return work()
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

@@ -5,7 +5,7 @@ import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { isGoto } from '../graph/graph.ts'
 import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
-import { Calls, type Ask } from './calls.ts'
+import { Calls, type Ask, type Work } from './calls.ts'
 import { isPromise, take, type Update } from './take.ts'
 import type { Step } from './step.ts'
 import { view } from './view.ts'
@@ -42,12 +42,8 @@ export class Execution {
 
   /** Whether this attempt may still do something. */
   alive(attempt: number): boolean {
-    return (
-      this.status === 'running' &&
-      this.attempt === attempt &&
-      this.#stopped === undefined &&
-      this.step.stopped === undefined
-    )
+    const stopped = this.#stopped ?? this.step.stopped
+    return this.status === 'running' && this.attempt === attempt && !stopped
   }
 
   /** What the node asked of us; made when it first does. */
@@ -55,7 +51,6 @@ export class Execution {
     return (this.#calls ??= new Calls())
   }
 
-  /** What the node asked of us, if it did. */
   get asked(): Calls | undefined {
     return this.#calls
   }
@@ -85,39 +80,41 @@ export class Execution {
     const { timeout } = this.node
     if (timeout !== undefined)
       this.#timer = later(run.app.owner.clock, timeout, () => this.#timeout(attempt, timeout))
+    const failed = (error: unknown): void => this.#failed(attempt, error)
     let result: unknown
     try {
-      result = this.node.run(view(level.state), level.run.app.context(this) as never)
+      result = this.node.run(view(level.state), run.app.context(this) as never)
+      // A thenable is only looked at by the platform, which bears with whatever it does.
+      if (isPromise(result)) {
+        Promise.resolve(result).then((value) => this.#accept(attempt, value), failed)
+        return
+      }
     } catch (error) {
-      return this.#failed(attempt, error)
+      return failed(error)
     }
-    if (isPromise(result))
-      result.then(
-        (value) => this.#accept(attempt, value),
-        (error: unknown) => this.#failed(attempt, error),
-      )
-    else this.#accept(attempt, result)
+    this.#accept(attempt, result)
   }
 
   /** Validates what the node returned and counts it. A pause that was reached outweighs it. */
   #accept(attempt: number, value: unknown): void {
     if (!this.alive(attempt) || this.pausing) return
     const { plan } = this.step.level
+    let update: Update | Promise<Update>
     try {
       if (isGoto(value)) {
-        this.goto = targets(plan, value.goto, this.node.name)
         this.gotoNames = ([] as string[]).concat(value.goto)
+        this.goto = targets(plan, this.gotoNames.map(String), this.node.name)
         value = value.update
       }
-      const update = take(plan, value, { graph: plan.name, node: this.node.name })
-      if (!isPromise(update)) return this.#finish(update)
-      update.then(
-        (late) => this.alive(attempt) && this.#finish(late),
-        (error: unknown) => (this.alive(attempt) ? this.fail(error) : this.step.late(error)),
-      )
+      update = take(plan, value, { graph: plan.name, node: this.node.name })
     } catch (error) {
-      this.fail(error)
+      return this.fail(error)
     }
+    if (!isPromise(update)) return this.#finish(update)
+    update.then(
+      (late) => this.alive(attempt) && this.#finish(late),
+      (error: unknown) => (this.alive(attempt) ? this.fail(error) : this.step.late(error)),
+    )
   }
 
   #finish(update: Update): void {
@@ -154,10 +151,8 @@ export class Execution {
     // A node that waits is not late; one that waits and still has work under way is.
     if (!this.alive(attempt) || (this.pausing && this.busy === 0)) return
     this.pausing = false
-    const error = new DOMException(
-      `Node "${this.node.name}" took longer than ${ms} ms`,
-      'TimeoutError',
-    )
+    const what = `Node "${this.node.name}" took longer than ${ms} ms`
+    const error = new DOMException(what, 'TimeoutError')
     this.#failed(attempt, error)
     this.#halt(error)
   }
@@ -174,8 +169,13 @@ export class Execution {
    * Makes the task wait once nothing of ours is under way in it, and its caller for ever: no `catch` can see a pause.
    *
    * @param ask What is to be recorded, unless it is
+   * @param inside Work under `once` that waits with it
    */
-  pause(ask?: Ask): Promise<never> {
+  pause(ask?: Ask, inside: Work | undefined = this.calls.inside): Promise<never> {
+    if (inside && !inside.waits) {
+      inside.waits = true
+      this.busy--
+    }
     if (ask) {
       this.calls.used.add(ask.place)
       this.calls.asks.push(ask)

@@ -3,10 +3,9 @@ import type { PlaceEntry } from '../durable/journal.ts'
 import { ReplayMismatch } from '../errors.ts'
 import type { AskOptions, PauseOptions } from '../graph/context.ts'
 import type { Question } from '../graph/question.ts'
-import { systemClock } from '../lib/clock.ts'
 import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
 import type { Execution } from './execution.ts'
-import { PATIENCE } from './place.ts'
+import { patience } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
 import { LAST } from './wait.ts'
 
@@ -82,7 +81,7 @@ export function interrupt(
       },
       cancel: done,
     }
-    const cancel = systemClock.after(PATIENCE, () => {
+    const cancel = patience(() => {
       done()
       execution.fail(
         new ReplayMismatch(

@@ -1,4 +1,5 @@
-import { decode, encode } from '../durable/codec.ts'
+import { decode, encode, type Cell } from '../durable/codec.ts'
+import type { Work } from './calls.ts'
 import type { Execution } from './execution.ts'
 
 /** Runs work once for a node execution: its stored result comes back on every re-entry, a failure isn't stored. */
@@ -16,24 +17,27 @@ export function once(execution: Execution, key: string, work: () => unknown): Pr
   return cell.then(decode)
 }
 
-async function perform(
-  execution: Execution,
-  place: string,
-  work: () => unknown,
-): Promise<ReturnType<typeof encode>> {
-  const { run } = execution.step.level
-  const { attempt } = execution
+async function perform(execution: Execution, place: string, work: () => unknown): Promise<Cell> {
+  const { calls, step, task, attempt } = execution
+  const self: Work = { waits: false }
   execution.busy++
   try {
-    const value = encode(await work(), execution.node.name, 'once')
+    calls.inside = self
+    let result: unknown
+    try {
+      result = work()
+    } finally {
+      calls.inside = undefined
+    }
+    const value = encode(await result, execution.node.name, 'once')
     // After a stop nothing more is written; the promise stays open like the node that is given up.
     if (!execution.alive(attempt)) return await new Promise<never>(() => {})
-    await run.note({ kind: 'once', task: execution.task.id, place, value })
+    calls.storing.add(place)
+    await step.level.run.note({ kind: 'once', task: task.id, place, value })
     return value
   } finally {
-    if (execution.attempt === attempt) {
-      execution.calls.works.delete(place)
-      if (--execution.busy === 0) execution.quiet()
-    }
+    const current = execution.attempt === attempt
+    if (calls.storing.delete(place) || current) calls.works.delete(place)
+    if (current && !self.waits && --execution.busy === 0) execution.quiet()
   }
 }

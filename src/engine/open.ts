@@ -94,24 +94,36 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
   return admission
 }
 
-/** The head of a thread that does not exist yet; its first turn and its claim say the rest before it is stored. */
+/** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */
 function born({ plan, owner }: App, tenant: string, thread: string): Head {
   const counter = { last: 0 }
+  const id = mint(counter, owner)
   return {
     graph: plan.name,
     tenant,
     thread,
-    born: mint(counter, owner),
+    born: id,
     created: owner.clock.now(),
     epoch: 0,
     owner: '',
-    open: [] as Head['open'],
+    run: '',
+    runNumber: 0,
+    root: '',
+    strikes: 0,
+    metadata: {},
+    error: undefined,
+    redo: undefined,
+    updated: 0,
+    until: 0,
+    status: 'starting',
+    checkpoint: '',
+    journal: '',
+    entries: [],
+    open: [],
     last: counter.last,
     seq: 1,
     commits: 0,
-    strikes: 0,
-    metadata: {},
-  } as Head
+  }
 }
 
 /** The run's record. */

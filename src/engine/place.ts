@@ -1,10 +1,15 @@
 import { encode, write } from '../durable/codec.ts'
 import type { Plan } from '../graph/plan.ts'
-import { systemClock } from '../lib/clock.ts'
 import type { Execution } from './execution.ts'
 
-/** How long a record waits for its call before another call may count as it; calls may come in another order. */
-export const PATIENCE = 250
+/**
+ * Waits as long as a record waits for its call before another call may count as it, since calls may come in another
+ * order. The one timer of ours that keeps a process: what it ends in must be told.
+ */
+export function patience(over: () => void): () => void {
+  const timer = setTimeout(over, 250)
+  return () => clearTimeout(timer)
+}
 
 /**
  * The place of a child graph without a key among those of its task: its position and what it is given. Children that are
@@ -39,7 +44,7 @@ export async function placeOfChild(
         if (calls.held.includes(held)) calls.held.splice(calls.held.indexOf(held), 1)
         resolve()
       }
-      const cancel = systemClock.after(PATIENCE, done)
+      const cancel = patience(done)
       const held = { group: 'c', ask: done, cancel: done }
       calls.held.push(held)
     })

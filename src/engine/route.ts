@@ -53,6 +53,7 @@ export function plannedTasks(
   }
   const found = new Map<string, Planned>()
   const counts = new Map<string, number>()
+  const empty = new Set<string>()
   let waits: Promise<unknown>[] | undefined
   const add = (node: PlanNode, key: string, item?: Cell): void =>
     void found.set(key, {
@@ -75,10 +76,7 @@ export function plannedTasks(
         continue
       }
       const { each: node, items } = target
-      if (items.length === 0) {
-        for (const join of plan.nodes.values())
-          if (join.after?.includes(node.name)) arrive(join, node.name)
-      }
+      if (items.length === 0) empty.add(node.name)
       for (const item of items) {
         const n = counts.get(node.name) ?? 0
         counts.set(node.name, n + 1)
@@ -89,10 +87,16 @@ export function plannedTasks(
           add(node, key, encode(value, node.name, `item ${n}`))
         if (isPromise(result)) {
           add(node, key)
-          ;(waits ??= []).push(result.then((late) => place(checked(late, origin, `item ${n}`))))
+          const later = result.then((late) => place(checked(late, origin, `item ${n}`)))
+          later.catch(() => {})
+          ;(waits ??= []).push(later)
         } else place(checked(result, origin, `item ${n}`))
       }
     }
+  }
+  for (const name of empty) {
+    if (counts.has(name) || found.has(name)) continue
+    for (const join of plan.nodes.values()) if (join.after?.includes(name)) arrive(join, name)
   }
   if (waits) return Promise.all(waits).then(() => inOrder(found))
   return inOrder(found)

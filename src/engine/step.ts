@@ -9,6 +9,9 @@ export class Step {
   left = 0
   stopped: { readonly reason: unknown } | undefined
   #started = 0
+  /** Tasks that have not been started. */
+  #ready = 0
+  #starting = false
   #wake: (() => void) | undefined
   #unsaved: Execution[] = []
   /** Results on their way to the store. */
@@ -23,7 +26,7 @@ export class Step {
       const known = run.journal.of(execution.task.id)?.result
       if (known) execution.restore(known)
       else if (run.waits(execution.task.id)) execution.status = 'paused'
-      else this.left++
+      else this.left = ++this.#ready
     }
   }
 
@@ -32,19 +35,19 @@ export class Step {
     return this.stopped ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve))
   }
 
-  /** Starts what may run now. */
+  /** Starts what may run now. One loop does it, however many tasks finish before it is through. */
   begin(): void {
+    if (this.#starting) return
+    this.#starting = true
     const { concurrency } = this.level.run.app
     for (; this.#started < this.executions.length && !this.stopped; this.#started++) {
-      if (this.#running() >= concurrency) return
+      if (this.left - this.#ready >= concurrency) break
       const execution = this.executions[this.#started] as Execution
-      if (execution.status === 'ready') execution.run()
+      if (execution.status !== 'ready') continue
+      this.#ready--
+      execution.run()
     }
-  }
-
-  #running(): number {
-    if (this.level.run.app.concurrency === Infinity) return 0
-    return this.executions.filter(({ status }) => status === 'running').length
+    this.#starting = false
   }
 
   /** A task has finished: its result is stored at once, unless the step's own commit will do it. */
@@ -120,10 +123,10 @@ export class Step {
 
   /** Waits for user code that runs between tasks; a stop ends the wait. */
   until<Value>(work: PromiseLike<Value>): Promise<Value> {
-    if (this.stopped) return Promise.reject(this.stopped.reason)
     return new Promise<Value>((resolve, reject) => {
       this.#onStop = reject
       work.then(resolve, reject)
+      if (this.stopped) reject(this.stopped.reason)
     })
   }
 }

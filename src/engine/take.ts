@@ -81,6 +81,8 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
       const later = result.then(
         (late) => void (taken[at] = [i, cellsOf(field, checked(late, from, name), from)]),
       )
+      // One that is refused at once would leave the others without anybody to hear of them.
+      later.catch(() => {})
       ;(waits ??= []).push(later)
     } else taken.push([i, cellsOf(field, checked(result, from, name), from)])
   }

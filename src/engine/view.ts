@@ -10,16 +10,8 @@ export function view({ fields, values }: State): Record<string, unknown> {
   for (let i = 0; i < fields.length; i++) {
     const value = values[i]
     const { name } = fields[i] as { name: string }
-    if (typeof value === 'object' && value !== null) {
-      Object.defineProperty(seen, name, {
-        enumerable: true,
-        configurable: true,
-        get: () => own(seen, name, copyOf(value)),
-        set(changed: unknown) {
-          own(seen, name, changed)
-        },
-      })
-    } else if (value !== undefined) {
+    if (typeof value === 'object' && value !== null) lazy(seen, name, () => copyOf(value))
+    else if (value !== undefined) {
       if (name === '__proto__') own(seen, name, value)
       else seen[name] = value
     }
@@ -27,15 +19,27 @@ export function view({ fields, values }: State): Record<string, unknown> {
   return seen
 }
 
-function own(target: object, name: string, value: unknown): unknown {
-  Object.defineProperty(target, name, {
+/** A member that is made when first read. It stays an accessor only where the reader froze the whole. */
+function lazy(seen: object, name: string, make: () => unknown): void {
+  let copy: { readonly value: unknown } | undefined
+  Object.defineProperty(seen, name, {
+    enumerable: true,
+    configurable: true,
+    get() {
+      if (!copy) own(seen, name, (copy = { value: make() }).value)
+      return copy.value
+    },
+    set: (value: unknown) => void own(seen, name, value),
+  })
+}
+
+const own = (target: object, name: string, value: unknown): boolean =>
+  Reflect.defineProperty(target, name, {
     value,
     enumerable: true,
     configurable: true,
     writable: true,
   })
-  return value
-}
 
 /** The whole state, copied at once. */
 export function snapshot(state: State): Record<string, unknown> {

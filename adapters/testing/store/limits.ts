@@ -1,5 +1,4 @@
-import { isHeddleError } from '../../../src/errors.ts'
-import type { Store } from '../../../src/store/store.ts'
+import { isHeddleError, type Store } from '../../../src/index.ts'
 import { fill, keysUnder, must, puts, read, rejection, row, same, values, write } from './rows.ts'
 
 /** How much of a large limit is tried. */

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/index.ts'
 import { fill, keysUnder, pages, puts, row, same, values, write } from './rows.ts'
 
 /** `list` ascends by code unit; pages neither lose nor double a row. */

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/store/store.ts'
+import type { Store } from '../../../src/index.ts'
 import { fill, keysUnder, must, puts, read, row, same, values, write } from './rows.ts'
 
 /** `get` and `list` show what the last commit wrote, in the order asked. */

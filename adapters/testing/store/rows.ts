@@ -1,4 +1,4 @@
-import type { Entry, Key, Put, Revision, Store } from '../../../src/store/store.ts'
+import type { Entry, Key, Put, Revision, Store } from '../../../src/index.ts'
 
 /** Fails a case. */
 export function must(claim: boolean, otherwise: string): asserts claim {

@@ -1,4 +1,4 @@
-import type { Batch, Store } from '../../../src/store/store.ts'
+import type { Batch, Store } from '../../../src/index.ts'
 import { keysUnder, must, puts, read, row, same, values, write } from './rows.ts'
 
 const HEAD = 'h/acme.t1'
