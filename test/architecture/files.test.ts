@@ -4,8 +4,12 @@ import { expect, it } from 'vitest'
 import { filesIn } from './sources.ts'
 
 const LONGEST = 250
+// A table of cases reads better whole than cut in two.
+const LONGEST_TABLE = 400
 // Files that may be longer, each with its reason.
-const long: Readonly<Record<string, string>> = {}
+const long: Readonly<Record<string, string>> = {
+  'examples/demo/corpus.ts': 'it is data: what the classifier is trained on',
+}
 
 const files = filesIn('src', 'adapters', 'scripts', 'bench', 'examples', 'test')
 const sources = files.filter((file) => /\.(ts|mjs)$/.test(file))
@@ -17,7 +21,7 @@ it('file names are kebab-case', () => {
 })
 
 it(`a file has at most ${LONGEST} lines, or a reason`, () => {
-  const tooLong = sources.filter((file) => lines(file) > LONGEST)
+  const tooLong = sources.filter((file) => lines(file) > limit(file))
   expect(
     tooLong.filter((file) => !(file in long)).map((file) => `${file}: ${lines(file)}`),
   ).toEqual([])
@@ -25,7 +29,7 @@ it(`a file has at most ${LONGEST} lines, or a reason`, () => {
 
 it('no exception to the length of a file is stale', () => {
   expect(
-    Object.keys(long).filter((file) => !files.includes(file) || lines(file) <= LONGEST),
+    Object.keys(long).filter((file) => !files.includes(file) || lines(file) <= limit(file)),
   ).toEqual([])
 })
 
@@ -40,6 +44,8 @@ it('every check that is switched off says why', () => {
   )
   expect(silent).toEqual([])
 })
+
+const limit = (file: string): number => (file.startsWith('test/') ? LONGEST_TABLE : LONGEST)
 
 function read(file: string): string {
   return readFileSync(file, 'utf8')
