@@ -5,6 +5,8 @@ import { question } from 'heddle'
 export const fields = {
   message: z.string(),
   intent: z.enum(['refund', 'status', 'cancel', 'address', 'other']).default('other'),
+  /** How clearly money was asked for: `none` where the message only speaks of it. */
+  wish: z.enum(['clear', 'unclear', 'none']).default('none'),
   /** Orders that were mentioned, and the one it is about once that is clear. */
   mentioned: z.array(z.string()).default([]),
   order: z.string().default(''),
@@ -16,7 +18,7 @@ export const fields = {
   claimed: z.number().optional(),
   amount: z.number().default(0),
   outcome: z
-    .enum(['open', 'pay', 'refused', 'declined', 'paid', 'moving', 'moved'])
+    .enum(['open', 'pay', 'refused', 'unwanted', 'declined', 'paid', 'moving', 'moved'])
     .default('open'),
   /** The reason for a decision, and what makes it one for a person. */
   why: z.string().default(''),
@@ -38,6 +40,13 @@ export const refundOk = question({
     amount: z.number(),
     why: z.string(),
   }),
+  answer: z.object({ ok: z.boolean() }),
+})
+
+/** What the customer is asked before money goes back that wasn't clearly asked for. */
+export const confirmRefund = question({
+  key: 'confirm-refund',
+  payload: z.object({ text: z.string() }),
   answer: z.object({ ok: z.boolean() }),
 })
 

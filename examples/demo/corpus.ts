@@ -60,6 +60,8 @@ export const corpus = {
     'you billed me twice',
     'reimburse the order please',
     'please reimburse me',
+    'has it been refunded',
+    'when will I get the refund',
   ],
   status: [
     'where is my order',
@@ -173,6 +175,8 @@ export const corpus = {
     'correct the delivery address',
     'redirect my parcel to work',
     'deliver it to this street instead',
+    'ship it to this street',
+    'ship my order to this road',
     'I need it delivered somewhere else',
     'there is a typo in the street name of my order',
     'I live somewhere else now',

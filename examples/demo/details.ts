@@ -8,6 +8,8 @@ export interface Entity {
 export interface Details {
   /** Order numbers, as the shop writes them, in the order of the text. */
   readonly orders: readonly string[]
+  /** Where a number alone may be a house's: those that are an order's if the shop has one. */
+  readonly numbers: readonly string[]
   readonly amount?: number
   /** As the customer put it: "3 May", "two weeks ago". */
   readonly date?: string
@@ -32,7 +34,14 @@ const MARKED = [
   ),
   /\b([A-Z]-\d{2,6}|[A-Z]\d{3,6})\b/gi,
 ]
-const BARE = /(?<![\w.,:/#+-]|\d\s|\b(?:in|since|from|until|by)\s)\d{3,6}(?![\w/-]|[.,:]\d|\s\d)/gi
+const STREETS = 'street|st|road|rd|avenue|ave|lane|drive|way|close|square'
+/** A number that may be anything but a street's or a telephone's: "1044 to 12 Oak Street", "1044 12 Oak Street". */
+const LOOSE = new RegExp(
+  String.raw`(?<![\w.,:/#+-]|\d\s)\d{3,6}(?![\w/-]|[.,:]\d|\s\d+\b(?!\s[a-z])|(?:\s(?!to\b)[a-z]+){1,3}\s(?:${STREETS})\b)`,
+  'gi',
+)
+const BARE =
+  /(?<![\w.,:/#+-]|\d\s|\b(?:in|since|from|until|by|paid|costs?|spent|worth|charged)\s)\d{3,6}(?![\w/-]|[.,:]\d|\s\d)/gi
 
 /**
  * Reads the facts off a text.
@@ -62,6 +71,7 @@ export function readDetails(
       : []
   return {
     orders: [...orders, ...loose],
+    numbers: bare ? [] : unique(rest.match(LOOSE) ?? []),
     ...(amount === undefined ? {} : { amount }),
     ...(date === undefined ? {} : { date }),
     ...(email === undefined ? {} : { email }),
@@ -79,7 +89,12 @@ export function readAnswer(text: string): readonly string[] {
 /** A text with the facts taken out, so that only what is wanted is left to judge. */
 export function withoutDetails(text: string, entities: readonly Entity[]): string {
   const rest = without(text, entities, ['EMAIL', 'URL', 'MONEY', 'DATE', 'TIME'])
-  const plain = [...MARKED, BARE].reduce((left, id) => left.replace(id, ' my order '), rest)
+  return withoutOrders(rest)
+}
+
+/** A text where an order's number stands as "my order". */
+export function withoutOrders(text: string): string {
+  const plain = [...MARKED, BARE].reduce((left, id) => left.replace(id, ' my order '), text)
   return plain.replace(/\b(?:(?:my|the|this)\s+)?(?:orders?\s+)?(?:my order\s*)+/gi, 'my order ')
 }
 

@@ -1,10 +1,11 @@
 import * as z from 'zod'
 import { graph, type Graph } from 'heddle'
-import { fields, newAddress, refundOk, whichOrder, type Case } from './case.ts'
+import { confirmRefund, fields, newAddress, refundOk, whichOrder, type Case } from './case.ts'
 import { readAnswer } from './details.ts'
 import type { Order, Shop } from './orders.ts'
-import { answer, askForOrder, decide, describe, dollars } from './policy.ts'
+import { answer, askForOrder, askForWish, decide, describe, dollars } from './policy.ts'
 import type { Understand } from './understand.ts'
+import { isDoubtful } from './wish.ts'
 
 /** What the agent says while it works, and at last. */
 export type SupportEvent =
@@ -26,6 +27,7 @@ type NodeName =
   | 'ask'
   | 'lookup'
   | 'decide'
+  | 'confirm'
   | 'approve'
   | 'bank'
   | 'pay'
@@ -56,16 +58,19 @@ export function support({
     name: 'support',
     state: fields,
     events: z.custom<SupportEvent>(),
-    questions: [refundOk, whichOrder, newAddress],
+    questions: [confirmRefund, refundOk, whichOrder, newAddress],
     nodes: {
       understand: async ({ message, order }, ctx) => {
-        const { intent, confidence, orders, amount } = await understand(message)
+        const { intent, wish, confidence, amount, ...said } = await understand(message)
+        const orders = said.orders.length > 0 ? said.orders : said.numbers.filter(shop.find)
         const [first = order, ...more] = orders
         const named = orders.map((id) => `, order ${id}`).join('')
-        const sure = Math.round(confidence * 100)
-        await ctx.emit({ kind: 'note', text: `understood: ${intent} (${sure} % sure)${named}` })
+        const sure = intent === 'other' ? 'not sure' : `${Math.round(confidence * 100)} % sure`
+        await ctx.emit({ kind: 'note', text: `understood: ${intent} (${sure})${named}` })
         return {
           intent,
+          // An order that is only remembered is a guess.
+          wish: wish === 'clear' && orders.length === 0 && order !== '' ? 'unclear' : wish,
           mentioned: [...orders],
           order: more.length === 0 ? first : '',
           unknown: '',
@@ -84,6 +89,7 @@ export function support({
           mentioned: [first, ...more],
           order: more.length === 0 ? first : '',
           unknown: '',
+          wish: now.wish === 'clear' && isDoubtful(text) ? 'unclear' : now.wish,
           asked: now.asked + 1,
         }
       },
@@ -99,6 +105,11 @@ export function support({
         const decision = decide(now, orderOf(now), shop.settled(now.order), limit)
         if (decision.why) await ctx.emit({ kind: 'note', text: `decided: ${decision.why}` })
         return decision
+      },
+
+      confirm: async (now, ctx) => {
+        const { ok } = await ctx.interrupt({ text: askForWish(now) }, confirmRefund)
+        return ok ? {} : { outcome: 'unwanted' }
       },
 
       approve: async (now, ctx) => {
@@ -142,8 +153,12 @@ export function support({
       start: 'understand',
       understand: {
         to: ['answer', 'lookup', 'ask'],
-        pick: ({ intent, order }) =>
-          intent === 'other' ? 'answer' : order === '' ? 'ask' : 'lookup',
+        pick: ({ intent, wish, order }) => {
+          if (intent === 'other') return 'answer'
+          if (order !== '') return 'lookup'
+          const general = (intent === 'refund' || intent === 'cancel') && wish === 'none'
+          return general ? 'answer' : 'ask'
+        },
       },
       ask: {
         to: ['lookup', 'ask', 'answer'],
@@ -154,10 +169,18 @@ export function support({
         pick: (now) => (now.order !== '' ? 'decide' : afterQuestion(now)),
       },
       decide: {
-        to: ['approve', 'bank', 'move', 'answer'],
-        pick: ({ outcome, doubt }) => {
+        to: ['confirm', 'approve', 'bank', 'move', 'answer'],
+        pick: ({ outcome, wish, doubt }) => {
           if (outcome === 'moving') return 'move'
           if (outcome !== 'pay') return 'answer'
+          if (wish !== 'clear') return 'confirm'
+          return doubt === '' ? 'bank' : 'approve'
+        },
+      },
+      confirm: {
+        to: ['approve', 'bank', 'answer'],
+        pick: ({ outcome, doubt }) => {
+          if (outcome === 'unwanted') return 'answer'
           return doubt === '' ? 'bank' : 'approve'
         },
       },

@@ -167,6 +167,8 @@ function positive(name: string, text: string): number {
 function explain(error: unknown): string {
   if (isHeddleError(error, 'storage_blocked'))
     return 'Another demo is at work in this directory: end it first, or use --dir'
+  if (error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'))
+    return `${error.message.split(/\.\s/)[0]}: --help lists the options`
   return error instanceof Error ? error.message : String(error)
 }
 

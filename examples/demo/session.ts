@@ -8,7 +8,7 @@ import {
   type Snapshot,
   type StreamEvent,
 } from 'heddle'
-import { newAddress, refundOk, whichOrder } from './case.ts'
+import { confirmRefund, newAddress, refundOk, whichOrder } from './case.ts'
 import type { support, SupportEvent } from './graph.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -89,6 +89,10 @@ export function openSession(app: Support, terminal: Terminal, thread: string): S
       return whichOrder.reply(question, { text: await read(question.payload.text, isFilled) })
     if (newAddress.is(question))
       return newAddress.reply(question, { text: await read(question.payload.text, isFilled) })
+    if (confirmRefund.is(question)) {
+      const text = await read(`${question.payload.text} [y/n]`, isYesOrNo)
+      return confirmRefund.reply(question, { ok: isYes(text) })
+    }
     if (!refundOk.is(question))
       throw new TypeError(`Cannot ask "${question.key}": this program doesn't know the question`)
     const { order, customer, items, amount, why } = question.payload
@@ -96,7 +100,7 @@ export function openSession(app: Support, terminal: Terminal, thread: string): S
       `Approve: send $${amount.toFixed(2)} for order ${order} (${items.join(', ')}) back to ${customer}? A person must decide, for ${why}. [y/n]`,
       isYesOrNo,
     )
-    return refundOk.reply(question, { ok: /^\s*(?:y|ok)/i.test(text) })
+    return refundOk.reply(question, { ok: isYes(text) })
   }
 
   /** Asks until an answer will do. */
@@ -121,6 +125,10 @@ export function openSession(app: Support, terminal: Terminal, thread: string): S
 
 function isFilled(text: string): boolean {
   return text.trim() !== ''
+}
+
+function isYes(text: string): boolean {
+  return /^\s*(?:y|ok)/i.test(text)
 }
 
 function isYesOrNo(text: string): boolean {

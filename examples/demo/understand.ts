@@ -2,10 +2,11 @@ import { containerBootstrap } from '@nlpjs/core'
 import { LangEn } from '@nlpjs/lang-en-min'
 import { NluNeural } from '@nlpjs/nlu'
 import model from 'wink-eng-lite-web-model'
-import winkNLP, { type ItemToken } from 'wink-nlp'
+import winkNLP, { type ItemSentence, type ItemToken } from 'wink-nlp'
 import { corpus, type Intent } from './corpus.ts'
-import { readDetails, withoutDetails, type Details, type Entity } from './details.ts'
+import { readDetails, withoutDetails, withoutOrders, type Details, type Entity } from './details.ts'
 import { speller } from './spelling.ts'
+import { readWish, requests, type Wish, type Word } from './wish.ts'
 
 /** What the demo makes of a message. */
 export interface Understanding extends Details {
@@ -13,6 +14,8 @@ export interface Understanding extends Details {
   /** How sure it is, 0 to 1. Below 0.8 the intent is `other`. */
   readonly confidence: number
   readonly sentences: readonly string[]
+  /** How clearly money is asked for; `none` for errands that move none. */
+  readonly wish: Wish
 }
 
 /** Reads a message of any wording. Never throws. */
@@ -42,7 +45,7 @@ const WISHES = ['want', 'need', 'wish', 'require', 'ask', 'asking']
  * four errands of a shop's customers, in English, and says `other` to everything else.
  */
 export async function trainUnderstanding(): Promise<Understand> {
-  const wink = winkNLP(model, ['sbd', 'negation', 'ner'])
+  const wink = winkNLP(model, ['sbd', 'negation', 'ner', 'pos'])
   const examples = INTENTS.flatMap((intent) =>
     corpus[intent].map((utterance) => ({ utterance, intent })),
   )
@@ -75,6 +78,20 @@ export async function trainUnderstanding(): Promise<Understand> {
     return { intent, score }
   }
 
+  /** The words of a text, by sentences. */
+  function tagged(text: string): readonly (readonly Word[])[] {
+    const sentences: Word[][] = []
+    wink
+      .readDoc(withoutOrders(text))
+      .sentences()
+      .each((sentence: ItemSentence) => {
+        const tags = sentence.tokens().out(wink.its.pos)
+        const texts = sentence.tokens().out(wink.its.normal)
+        sentences.push(texts.map((word, at) => ({ text: word, tag: tags[at]! })))
+      })
+    return sentences
+  }
+
   /** The stretches of a sentence that a "not" or "no" governs. */
   function denied(sentence: string): readonly (readonly string[])[] {
     const stretches: string[][] = [[]]
@@ -89,7 +106,8 @@ export async function trainUnderstanding(): Promise<Understand> {
   }
 
   return async (message) => {
-    const text = correct(tame(message))
+    const raw = tame(message)
+    const text = correct(raw)
     const sentences = wink
       .readDoc(text)
       .sentences()
@@ -102,11 +120,14 @@ export async function trainUnderstanding(): Promise<Understand> {
     for (const parts of [sentences, sentences.flatMap(clauses), [sentences.join(' ')]]) {
       if (!guesses.some(isSure)) guesses.push(...(await Promise.all(parts.map(classify))))
     }
+    if (!guesses.some((guess) => isSure(guess) && guess.intent !== 'status'))
+      guesses.push(...(await Promise.all(requests(tagged(text)).map(classify)))) // money before news
     const { intent, score } = choose(guesses.filter((guess) => !refused.includes(guess.intent)))
     return {
       intent,
       confidence: score,
       sentences,
+      wish: intent === 'refund' || intent === 'cancel' ? readWish(tagged(raw)) : 'none', // no slip is corrected where money is at stake
       ...readDetails(text, entitiesOf(text), { bare: intent !== 'address' }),
     }
   }

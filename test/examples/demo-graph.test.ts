@@ -151,10 +151,10 @@ describe('the support desk', () => {
     await desk.say('refund order 78')
     await desk.goOn()
     const again = await desk.say('refund order 78', 'another')
-    expect(again.state.reply).toContain('$34.50 for it went back, receipt R-0001')
+    expect(again.state.reply).toContain('$34.50 for it went back already, receipt R-0001')
     const status = await desk.say('where is order 78?', 'a third')
     expect(status.state.reply).toBe(
-      'Nothing more comes for order 78: $34.50 for it went back, receipt R-0001.',
+      'Nothing more comes for order 78: $34.50 for it went back already, receipt R-0001.',
     )
     expect(desk.ledger).toHaveLength(1)
   })
@@ -163,7 +163,9 @@ describe('the support desk', () => {
     const desk = openDesk()
     await desk.say('where is order 78?')
     expect(await desk.say('then I want my money back')).toMatchObject({
-      status: 'waiting',
+      interruptions: [
+        { payload: { text: 'Do you want your money back for order 78 ($34.50)?' } }, // it is only remembered
+      ],
       state: { order: '78' },
     })
   })

@@ -68,6 +68,29 @@ describe('the demo in a pipe', () => {
     expect(ledger(dir)).toHaveLength(1)
   })
 
+  it('says at a second time that the money went back, and is not sure of what it does not understand', async () => {
+    const dir = newRoom()
+    for (const told of [/on the way back to you/, /went back already, receipt R-0001/]) {
+      const { output, status } = await demo(dir, ['--wait', '0'], 'refund order 1042 please\nyes\n')
+      expect({ output, status }).toEqual({ output: expect.stringMatching(told), status: 0 })
+    }
+    expect(ledger(dir)).toHaveLength(1)
+    expect((await demo(dir, ['what is love'])).output).toContain('understood: other (not sure)')
+  })
+
+  it('asks before money goes back that was not clearly asked for', async () => {
+    const dir = newRoom()
+    const message = 'Can I get my money back for 1043?'
+    const no = await demo(dir, ['--wait', '0'], `${message}\nno\n`)
+    expect(no.output).toMatch(
+      /Do you want your money back for order 1043 \(\$48\.00\)\? \[y\/n\] no/,
+    )
+    expect(no.output).toContain('Then I leave order 1043 as it is')
+    expect(ledger(dir)).toEqual([])
+    await demo(dir, ['--wait', '0'], `${message}\nyes\n`)
+    expect(ledger(dir)).toMatchObject([{ kind: 'refund', order: '1043', amount: 48 }])
+  })
+
   it('answers while the pipe stays open', async () => {
     const child = start(newRoom(), ['--wait', '0'])
     child.process.stdin.write('I need a refund please\n')
@@ -104,6 +127,8 @@ describe('the demo in a pipe', () => {
   ])('says what is wrong with %s in a sentence', async (option, message) => {
     const { errors, status } = await demo(newRoom(), [option, 'refund order 78'])
     expect(errors).toMatch(message)
+    expect(errors.trim().split('\n')).toHaveLength(1)
+    expect(errors).not.toContain('positional')
     expect(errors).not.toMatch(/^\s+at /m)
     expect(status).toBe(1)
   })
