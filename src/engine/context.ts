@@ -103,7 +103,7 @@ export class NodeContext {
       execution.attempt === this.#attempt &&
       !execution.step.stopped
     if (!paused && !execution.alive(this.#attempt)) return new Promise(() => {})
-    const result = attempt(work)
+    const result = tried(work)
     // A node may drop the promise: its failure is the node's business only if the node looks.
     result.catch(() => {})
     return result
@@ -111,7 +111,7 @@ export class NodeContext {
 }
 
 /** Calls, and makes a rejection of what is thrown at once. */
-function attempt(work: () => Promise<unknown>): Promise<unknown> {
+function tried(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return work()
   } catch (error) {

@@ -29,7 +29,9 @@ function lazy(seen: object, name: string, make: () => unknown): void {
       if (!copy) own(seen, name, (copy = { value: make() }).value)
       return copy.value
     },
-    set: (value: unknown) => void own(seen, name, value),
+    set(value: unknown) {
+      own(seen, name, value)
+    },
   })
 }
 
