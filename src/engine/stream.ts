@@ -1,5 +1,10 @@
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 
+interface Waiter<Event> {
+  resolve(result: IteratorResult<Event, void>): void
+  reject(error: unknown): void
+}
+
 /**
  * What a run tells, for one reader. Written by hand instead of as a generator, so that `return()` never waits for a
  * pending `next()`, and a push says when there is room.
@@ -9,9 +14,9 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
   #events: Event[] = []
   #at = 0
   #reading = false
-  #waiting:
-    | { resolve(result: IteratorResult<Event, void>): void; reject(error: unknown): void }
-    | undefined
+  /** Calls of `next` that wait, in order; those before `#first` have got theirs. */
+  #waiting: Waiter<Event>[] = []
+  #first = 0
   #room: { readonly promise: Promise<void>; readonly free: () => void } | undefined
   #ended: { readonly error?: unknown } | undefined
 
@@ -39,9 +44,9 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
   /** Adds an event. Settles when there is room for the next; at once while nobody reads. */
   push(event: Event): Promise<void> {
     if (this.#ended) return READY
-    const waiting = this.#waiting
+    const waiting = this.#waiting[this.#first]
     if (waiting) {
-      this.#waiting = undefined
+      if (++this.#first === this.#waiting.length) this.#waiting.length = this.#first = 0
       waiting.resolve({ value: event, done: false })
       return READY
     }
@@ -60,11 +65,11 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
     if (this.#ended) return
     this.#ended = failure ?? {}
     this.#free()
-    const waiting = this.#waiting
-    if (!waiting) return
-    this.#waiting = undefined
-    if (failure) this.#fail(waiting.reject)
-    else waiting.resolve({ value: undefined, done: true })
+    for (const { resolve, reject } of this.#waiting.slice(this.#first)) {
+      if ('error' in this.#ended) this.#fail(reject)
+      else resolve({ value: undefined, done: true })
+    }
+    this.#waiting = []
   }
 
   next(): Promise<IteratorResult<Event, void>> {
@@ -82,23 +87,7 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
       if ('error' in this.#ended) return new Promise((_, reject) => this.#fail(reject))
       return Promise.resolve({ value: undefined, done: true })
     }
-    return new Promise((resolve, reject) => {
-      const before = this.#waiting
-      // A second `next()` before the first settled waits in line behind it.
-      this.#waiting = before
-        ? {
-            resolve: (result) => {
-              before.resolve(result)
-              if (result.done) resolve(result)
-              else this.next().then(resolve, reject)
-            },
-            reject: (error) => {
-              before.reject(error)
-              resolve({ value: undefined, done: true })
-            },
-          }
-        : { resolve, reject }
-    })
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }))
   }
 
   /** Leaves the stream at once. */
