@@ -147,7 +147,7 @@ function wakeHeld(execution: Execution, group: string): void {
   for (const held of [...execution.calls.held]) if (held.group === group) held.ask()
 }
 
-/** The answer, checked. A bad one fails the run and the question stays open. */
+/** The answer, checked. A bad one, or one that its schema breaks on, fails the run and the question stays open. */
 async function answerOf(
   execution: Execution,
   entry: PlaceEntry,
@@ -158,16 +158,20 @@ async function answerOf(
     throw new DOMException(`The question of node "${execution.node.name}" expired`, 'TimeoutError')
   if (!schema) return decode(value)
   const { level } = execution.step
-  const result = await schema['~standard'].validate(decode(value))
-  if (!result.issues) return result.value
-  level.run.reopen(execution, entry)
-  execution.fail(
-    refusal(result.issues, {
+  let error: unknown
+  try {
+    const result = await schema['~standard'].validate(decode(value))
+    if (!result.issues) return result.value
+    error = refusal(result.issues, {
       graph: level.plan.name,
       node: execution.node.name,
       interruption: pause as string,
-    }),
-  )
+    })
+  } catch (broken) {
+    error = broken
+  }
+  level.run.reopen(execution, entry)
+  execution.fail(error)
   return new Promise(() => {})
 }
 
