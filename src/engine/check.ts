@@ -25,10 +25,10 @@ export function check(
   }
 }
 
-/** A rule for whole numbers. */
-export const wholeFrom = (least: number, endless = false): Rule => [
-  (value) => (endless && value === Infinity) || (Number.isInteger(value) && value >= least),
-  `a whole number from ${least} on`,
+/** A rule for whole numbers. The most may be Infinity, and is good then. */
+export const wholeFrom = (least: number, most: number = Number.MAX_VALUE): Rule => [
+  (value) => (value === most || Number.isInteger(value)) && value >= least && value <= most,
+  `a whole number from ${least} ${most < Number.MAX_VALUE ? `to ${most}` : 'on'}`,
   RangeError,
 ]
 
@@ -44,4 +44,4 @@ export const durability: Rule = [
  * @throws RangeError
  */
 export const checkLimit = (limit: number): void =>
-  check('Cannot read', { limit: wholeFrom(0, true) }, { limit })
+  check('Cannot read', { limit: wholeFrom(0, Infinity) }, { limit })

@@ -19,8 +19,9 @@ export function checkOptions(graph: unknown, options: object): void {
     random: call,
     newId: call,
     stepLimit: wholeFrom(1),
-    concurrency: wholeFrom(1, true),
-    leaseMs: wholeFrom(1),
+    concurrency: wholeFrom(1, Infinity),
+    // Decades; what comes out must be an instant that a Date can tell.
+    leaseMs: wholeFrom(1, 2e12),
     durability,
   }
   check(`Cannot compile graph "${typeof name === 'string' ? name : ''}"`, rules, options)

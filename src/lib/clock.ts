@@ -27,9 +27,16 @@ export function later(clock: Clock, ms: number, call: () => void): () => void {
   return () => cancel()
 }
 
-/** The same clock in whole milliseconds: what is stored is named after them. */
+/** The last instant that keys can tell, with room behind it for what is counted on from there. */
+const LAST = 3.6e15
+
+/** The same clock in whole milliseconds: what is stored is named after them. It refuses to tell what is no instant. */
 export const whole = (clock: Clock): Clock => ({
-  now: () => Math.floor(clock.now()),
+  now() {
+    const now = Math.floor(clock.now())
+    if (Math.abs(now) <= LAST) return now
+    throw new RangeError(`Cannot tell the time: the clock says ${now}`)
+  },
   after: (ms, call) => clock.after(ms, call),
 })
 
