@@ -52,7 +52,7 @@ export class Claim {
   #failure: Failure | undefined
   #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
-  #held: Map<Key, string> | undefined
+  #held: Map<Key, string | null> | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
 
   constructor(owner: Owner, at: Address, head: Head, revision: Revision | undefined) {
@@ -78,20 +78,26 @@ export class Claim {
         { store: store.name, needs: store.unsafe },
       )
     }
-    for (const [key, value] of head.redo ?? []) puts.push({ key, value })
-    this.#lease(puts, deletes, clock.now() + leaseMs)
+    for (const [key, value] of head.redo ?? [])
+      if (value === null) deletes.push(key)
+      else puts.push({ key, value })
+    const lease: Put[] = []
+    this.#lease(lease, deletes, clock.now() + leaseMs)
     head.owner = name
     head.epoch++
-    // Without atomic batches rows are written after the head has won; until then it carries them itself.
-    head.redo = store.caps.atomic ? undefined : puts.map(({ key, value }) => [key, value])
+    // Without atomic batches rows follow when the head has won; until its next commit it carries them itself.
+    head.redo = store.caps.atomic
+      ? undefined
+      : [
+          ...puts.map(({ key, value }) => [key, value] as const),
+          ...deletes.map((key) => [key, null] as const),
+        ]
     this.#runText = runText(head)
     try {
-      if (head.redo) {
-        await this.#write({ durable: true })
-        head.redo = undefined
-        this.#runText = runText(head)
-      }
-      await this.#write({ puts, deletes, durable: true })
+      if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
+      await this.#write({ puts: [...puts, ...lease], deletes, durable: true })
+      head.redo = undefined
+      this.#runText = runText(head)
       return true
     } catch (error) {
       if (this.lost) return false
@@ -127,7 +133,7 @@ export class Claim {
     const entries = await this.#owner.store.get(keys)
     return entries.map((entry, i) => {
       const value = known.get(keys[i] as Key)
-      return value === undefined ? entry : { value }
+      return value == null ? entry : { value }
     })
   }
 
@@ -137,9 +143,13 @@ export class Claim {
       const held = this.#held
       if (!durable) {
         for (const { key, value } of puts) held.set(key, value)
+        // What is only held has never been stored.
+        for (const key of deletes) if (!held.delete(key)) held.set(key, null)
         return Promise.resolve()
       }
-      puts = [...Array.from(held, ([key, value]) => ({ key, value })), ...puts]
+      const rows = [...held]
+      puts = [...rows.flatMap(([key, value]) => (value === null ? [] : { key, value })), ...puts]
+      deletes = [...rows.flatMap(([key, value]) => (value === null ? key : [])), ...deletes]
       held.clear()
     }
     if (!this.#flight) return this.#begin({ puts, deletes, durable })
@@ -213,7 +223,9 @@ export class Claim {
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
-    if (this.#failure && this.#stored) Object.assign(this.head, JSON.parse(this.#stored))
+    // What the claim wrote is there by now.
+    if (this.#failure && this.#stored)
+      Object.assign(this.head, JSON.parse(this.#stored), { redo: undefined })
     this.#failure = undefined
   }
 

@@ -36,8 +36,8 @@ export interface HeadOfRun {
   strikes: number
   metadata: Metadata
   error?: ErrorInfo | undefined
-  /** Rows of a claim that a store without atomic batches may not have yet. */
-  redo?: readonly (readonly [key: string, value: string])[] | undefined
+  /** Rows that a claim writes, or removes where it says null, and that a store without atomic batches may not have yet. */
+  redo?: readonly (readonly [key: string, value: string | null])[] | undefined
 }
 
 /**
@@ -85,6 +85,16 @@ export const headText = (run: string, head: Head): string =>
 
 const list = (items: readonly unknown[]): string =>
   items.length > 0 ? JSON.stringify(items) : '[]'
+
+/** More than an owner can tell, or note in one step, without a commit that says so. */
+const SKIP = 2 ** 32
+
+/** Takes over: the last owner may still be writing and telling, and nothing of ours may be named or counted like its own. */
+export function skipAhead(head: Head): void {
+  const [from, count] = head.entries.at(-1) ?? [0, 0]
+  head.entries.push([from + count + SKIP, 0])
+  head.seq += SKIP
+}
 
 /** Reads a head back, or throws `Unreadable`. */
 export const readHead = (text: string): Head => readRow(text, 'its head')

@@ -1,5 +1,8 @@
 import type { Json } from '../schema.ts'
+import type { Key } from '../store/store.ts'
 import { read, write, type Cell } from './codec.ts'
+import type { Head } from './head.ts'
+import { journalKey } from './keys.ts'
 import { readRow } from './row.ts'
 
 /**
@@ -8,12 +11,33 @@ import { readRow } from './row.ts'
  */
 export type Entry = ResultEntry | PlaceEntry
 
+interface Place {
+  readonly root: Key
+  readonly head: Pick<Head, 'entries' | 'journal'>
+}
+
 /** What a finished task returned. */
 export interface ResultEntry {
   readonly kind: 'result'
   readonly task: string
   readonly update: readonly (readonly [field: string, cell: Cell | readonly Cell[]])[]
   readonly goto?: readonly string[] | undefined
+}
+
+/** The rows of the running step's journal. */
+export const journalRows = ({ root, head: { entries, journal } }: Place): Key[] =>
+  entries.flatMap(([from, count]) =>
+    Array.from({ length: count }, (_, n) => journalKey(root, journal, from + n)),
+  )
+
+/** Begins the journal of another step. What the last one left is removed: nothing leads to it any more. */
+export function turnPage(at: Place, step: string, deletes: Key[]): void {
+  const { head } = at
+  if (head.entries.length > 0) {
+    for (const key of journalRows(at)) deletes.push(key)
+    head.entries = []
+  }
+  head.journal = step
 }
 
 /** What came of one call in a task. */

@@ -1,4 +1,4 @@
-import { journalKey } from '../durable/keys.ts'
+import { turnPage } from '../durable/journal.ts'
 import type { Key, Put } from '../store/store.ts'
 import { fold } from './fold.ts'
 import { follow, plannedTasks, type Planned, type Way } from './route.ts'
@@ -38,8 +38,9 @@ export async function close(level: Level, step: Step): Promise<void> {
   if (run.durable) await commit(level, step, id, results.length + 1)
   else if (!level.parent) {
     run.forget()
-    run.claim.head.journal = id
-    run.claim.head.entries = []
+    const deletes: Key[] = []
+    turnPage(run.claim, id, deletes)
+    void run.claim.commit({ deletes })
   }
   for (const execution of results) step.told(execution)
   level.tell('step', () => ({
@@ -90,12 +91,8 @@ async function commit(level: Level, step: Step, id: string, told: number): Promi
   )
   if (level.parent) puts.push(run.noteChild(level))
   else {
-    for (const [from, count] of head.entries) {
-      for (let n = from; n < from + count; n++)
-        deletes.push(journalKey(claim.root, head.journal, n))
-    }
-    head.checkpoint = head.journal = id
-    if (head.entries.length > 0) head.entries = []
+    turnPage(claim, id, deletes)
+    head.checkpoint = id
     head.seq = level.seq + told
     run.forget()
     run.dropOpen({ puts, deletes })

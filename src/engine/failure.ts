@@ -38,6 +38,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     await ending.catch(() => {
       // Perhaps for what it took along: the failure alone is little.
       claim.recover()
+      if (level) head.seq = level.seq
       return run.end(status, {}, error)
     })
   } catch (failure) {

@@ -1,10 +1,10 @@
 import { Claim, hint, mint } from '../durable/claim.ts'
 import { encode, Tagged } from '../durable/codec.ts'
-import type { Head } from '../durable/head.ts'
+import { skipAhead, type Head } from '../durable/head.ts'
 import { address, directoryKey, runKey } from '../durable/keys.ts'
 import { iso } from '../durable/pause.ts'
 import type { RunStart } from '../durable/run-record.ts'
-import { ResumeConflict, ThreadBusy } from '../errors.ts'
+import { isHeddleError, ResumeConflict, ThreadBusy } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
 import { settled } from './answers.ts'
@@ -30,14 +30,14 @@ export interface Admission {
  * @returns Begins the run, which is claimed by now; rejects if the way out of `start` failed
  */
 export async function admit(run: Run, request: Opening): Promise<() => Promise<void>> {
-  const { puts, deletes, failure } = await run.until(prepare(run, request))
+  const { puts, deletes, failure } = await run.until(prepare(run, request)).catch(async (error) => {
+    // What can't be read may be what somebody faster has removed.
+    if (!run.claim || !isHeddleError(error, 'corrupt_checkpoint')) throw error
+    throw await overtaken(run, request, error)
+  })
   if (run.stopped) throw run.stopped.reason
   const { claim } = run
-  if (!(await claim.take({ puts, deletes }))) {
-    // Somebody was faster between our look and our claim.
-    const now = await find(run.app, claim.head.tenant, claim.head.thread).catch(() => undefined)
-    throw taken(request, now?.head, 'answer' in request || 'answers' in request)
-  }
+  if (!(await claim.take({ puts, deletes }))) throw await overtaken(run, request)
   return async () => {
     if (!run.durable) claim.hold()
     else if (!run.stopped) {
@@ -71,9 +71,7 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
   }
   run.tookOver = head.owner !== ''
   if (run.tookOver) {
-    // The last owner may still be writing: no row of ours may have the name of one of its.
-    head.seq += 65_536
-    head.entries.push([(head.entries.at(-1)?.[0] ?? 0) + 65_536, 0])
+    skipAhead(head)
     head.strikes++
   }
   if ('input' in request) await turn(run, level, request, admission)
@@ -145,6 +143,19 @@ function start({ claim, app, id, user, durable }: Run, request: Opening, puts: P
   head.runNumber = head.last = Math.max(time, head.last + 1)
   head.root = row.root
   puts.push({ key: runKey(claim.root, head.runNumber), value: JSON.stringify(row) })
+}
+
+/**
+ * Why a run comes too late: somebody was faster between its look and its claim.
+ *
+ * @param broken What a look found, which stands if nobody has touched the thread since
+ */
+async function overtaken({ app, claim }: Run, request: Opening, broken?: Error): Promise<Error> {
+  const { tenant, thread, born: id, commits } = claim.head
+  const now = (await find(app, tenant, thread))?.head
+  if (broken && now?.born === id && now.commits === commits) return broken
+  if (!now && !('input' in request)) return nothing(thread, 'it does not exist any more')
+  return taken(request, now, 'answer' in request || 'answers' in request)
 }
 
 /** Why a thread can't be had: another run has it, or what the request answers was answered by others. */

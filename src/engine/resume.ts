@@ -1,5 +1,4 @@
-import { Journal, readEntry } from '../durable/journal.ts'
-import { journalKey } from '../durable/keys.ts'
+import { Journal, journalRows, readEntry, turnPage } from '../durable/journal.ts'
 import { NothingToResume } from '../errors.ts'
 import { chosen, type Came } from './answers.ts'
 import { dueIn, readable, records, texts } from './find.ts'
@@ -61,8 +60,7 @@ async function rebase(run: Run, level: Level, fork: boolean, admission: Admissio
       task: { ...task, id: `${id}.${task.key}` },
     }))
     run.dropOpen(admission)
-    head.journal = id
-    head.entries = []
+    turnPage(claim, id, admission.deletes)
   }
   level.write(id, fork ? 'fork' : 'update', admission.puts)
   head.checkpoint = id
@@ -85,13 +83,11 @@ function settle(run: Run, { open, answer }: Came, admission: Admission): void {
 /** Reads what happened in the step so far, and what was asked. */
 async function loadJournal(run: Run): Promise<void> {
   const { claim } = run
-  const { thread, checkpoint, journal, entries, open } = claim.head
-  const keys = entries.flatMap(([from, count]) =>
-    Array.from({ length: count }, (_, n) => journalKey(claim.root, journal, from + n)),
-  )
+  const { thread, checkpoint, open } = claim.head
   const read = async (): Promise<void> => {
     run.journal = new Journal()
-    for (const text of await texts(claim, keys, 'a journal entry')) run.journal.add(readEntry(text))
+    for (const text of await texts(claim, journalRows(claim), 'a journal entry'))
+      run.journal.add(readEntry(text))
     const ids = new Set([...run.journal.pauses(), ...open.map(({ id }) => id)])
     const asked = await records(claim, [...ids])
     run.records = new Map(asked.map((record) => [record.id, record]))

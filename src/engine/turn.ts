@@ -1,3 +1,4 @@
+import { turnPage } from '../durable/journal.ts'
 import { ThreadPaused } from '../errors.ts'
 import { readable } from './find.ts'
 import { fill, fold } from './fold.ts'
@@ -41,8 +42,8 @@ export async function turn(
   }
   level.write(id, 'input', admission.puts)
   run.dropOpen(admission)
-  head.checkpoint = head.journal = id
-  head.entries = []
+  turnPage(claim, id, admission.deletes)
+  head.checkpoint = id
 }
 
 /** Takes a level to a checkpoint, the newest if none is named; events are counted on. */
