@@ -1,7 +1,7 @@
 import { Claim } from '../durable/claim.ts'
 import { Unreadable } from '../durable/codec.ts'
 import { readHead, type Head, type OpenPause } from '../durable/head.ts'
-import { address, headKey, pauseKey } from '../durable/keys.ts'
+import { address, dueKey, headKey, pauseKey } from '../durable/keys.ts'
 import { readPause, type PauseRecord } from '../durable/pause.ts'
 import { CorruptCheckpoint, GraphMismatch, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
@@ -31,11 +31,13 @@ export async function findAt(
     if (at.place !== place) throw new Unreadable('its head is that of another thread')
     return new Claim(owner, at, head, revision)
   })
-  const { graph, thread, status } = claim.head
+  const { graph, thread, status, until, redo = [] } = claim.head
   if (status === 'deleted') {
-    // The last two parts of a delete; a crash may have cut it short.
+    // The last two parts of a delete; a crash may have cut it short. What a tick finds it by goes last.
     await store.clear(claim.root)
-    await store.commit({ checks: [{ key, revision }], deletes: [key], durable: true })
+    const rows = redo.map(([row]) => row)
+    const deletes = [...rows, key, dueKey(claim.at, until, 'lease')]
+    await store.commit({ checks: [{ key, revision }], deletes, durable: true })
     return undefined
   }
   if (graph !== plan.name) {

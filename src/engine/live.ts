@@ -99,6 +99,7 @@ export async function execute(
       'error',
     )
   const cancelTimer = timeout === undefined ? ignore : later(app.owner.clock, timeout, late)
+  app.active.set(run, request)
   try {
     const begin = await admit(run, request)
     claimed(run.id)
@@ -108,14 +109,13 @@ export async function execute(
     signal?.removeEventListener('abort', onAbort)
     run.over = true
     run.finish()
-    if (app.active.get(run.claim?.at.place) === run) app.active.delete(run.claim.at.place)
+    app.active.delete(run)
   }
 }
 
 async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
-  const { app, claim } = run
+  const { claim } = run
   const level = run.level as NonNullable<Run['level']>
-  app.active.set(claim.at.place, run)
   try {
     await begin()
     const how = await drive(level)

@@ -26,8 +26,8 @@ export interface App {
   readonly stepLimit: number
   readonly concurrency: number
   readonly durability: 'step' | 'exit'
-  /** Runs of this process, by the place of their thread. */
-  readonly active: Map<string, Run>
+  /** Runs of this process and what they were asked, from before they have their thread. */
+  readonly active: Map<Run, { readonly thread: string; readonly tenant?: string }>
 }
 
 /** One attempt to move a thread on: its claim, what the journal of its step says, and how it may be stopped. */
