@@ -31,7 +31,7 @@ export function sealed(store: Store): Store {
 }
 
 const seal = (key: Key, text: string): string =>
-  text + MARK + (sum(text, sum(key, text.length)) >>> 0).toString(36)
+  text + MARK + (sum(text, sum(key, text.length)) >>> 0).toString(36).padStart(7, '0')
 
 /** Any one unit that changes changes the sum: every step is a bijection of the state. Two units a turn. */
 function sum(text: string, state: number): number {
