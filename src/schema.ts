@@ -63,14 +63,16 @@ export function field<Value>(): Schema<Value, Value>
 export function field<Value>(initial: Value | (() => Value)): Schema<Value | undefined, Value>
 export function field(...args: unknown[]): Schema {
   const [initial] = args
-  const fill = (): unknown => (typeof initial === 'function' ? initial() : initial)
-  const missing = { issues: [{ message: 'Required' }] }
+  const absent = (): SchemaResult<unknown> => {
+    if (args.length === 0) return { issues: [{ message: 'Required' }] }
+    return { value: typeof initial === 'function' ? initial() : initial }
+  }
   return {
     '~standard': {
       version: 1,
       vendor: 'heddle',
-      validate: (value) =>
-        value !== undefined ? { value } : args.length > 0 ? { value: fill() } : missing,
+      // Called without a value for a field that is absent from the input: `undefined` is a value like any other.
+      validate: (...given: unknown[]) => (given.length > 0 ? { value: given[0] } : absent()),
     },
   }
 }

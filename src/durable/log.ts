@@ -1,3 +1,5 @@
+import { Unreadable } from './codec.ts'
+
 /**
  * Where a value stands that is kept as a log of updates: `[generation, updates]`. The first row of a generation holds
  * everything and is never written again; after it a row holds one update, every 32 rows are written as one, 32 of those
@@ -18,6 +20,7 @@ export function carry(n: number): number {
 
 /** The rows that make up a log, oldest first, as `[at, count]`. */
 export function rowsOf([, updates]: LogRef): [at: number, count: number][] {
+  if (!(updates >= 1 && updates < 36 ** 6)) throw new Unreadable('a log has no such length')
   const rows: [number, number][] = [[0, 1]]
   let size = 1
   while (size * FAN < updates) size *= FAN

@@ -16,6 +16,7 @@ export function check(
   rules: { readonly [member: string]: Rule },
   members: object,
 ): void {
+  if (!members) throw new TypeError(`${cannot}: what is given is ${String(members)}`)
   for (const [name, value] of Object.entries(members)) {
     const rule = Object.hasOwn(rules, name) && rules[name]
     if (!rule) throw new TypeError(`${cannot}: "${name}" is not known here`)

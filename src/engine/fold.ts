@@ -93,7 +93,8 @@ export async function fill(plan: Plan, state: State, input: unknown, node?: stri
   }
   for (const [i, field] of plan.fields.entries()) {
     const named = Object.hasOwn(input, field.name)
-    const result = field.validate(named ? input[field.name] : undefined)
+    const given = named ? input[field.name] : undefined
+    const result = given === undefined ? field.absent() : field.validate(given)
     const value = checked(isPromise(result) ? await result : result, origin, field.name)
     if (value === undefined && !named) continue
     const cells = cellsOf(field, value, node === undefined ? origin : { ...origin, node })

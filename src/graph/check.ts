@@ -59,7 +59,10 @@ export function fieldOf(name: string, field: unknown, bad: Refuse): PlanField {
   }
   const ours = reduce === merge || reduce === sum
   const kind = !reduce ? 'plain' : reduce === append ? 'list' : ours ? 'reduced' : 'custom'
-  return { name, validate: validator(schema), kind, reduce: reduce as PlanField['reduce'] }
+  const standard = schema['~standard'] as unknown as { validate: PlanField['absent'] }
+  const absent: PlanField['absent'] = () => standard.validate()
+  const validate = validator(schema)
+  return { name, validate, absent, kind, reduce: reduce as PlanField['reduce'] }
 }
 
 /** Reads one node and its settings. */

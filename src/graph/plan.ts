@@ -9,6 +9,8 @@ import type { Question } from './question.ts'
 export interface PlanField {
   readonly name: string
   readonly validate: (value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
+  /** What the schema makes of nothing: the default, if there is one. */
+  readonly absent: () => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
   /** `list` folds with `append`, `reduced` with `merge` or `sum`: their update is validated. Of a `custom` reducer the folded value is. */
   readonly kind: 'plain' | 'list' | 'reduced' | 'custom'
   readonly reduce: ((current: unknown, update: unknown) => unknown) | undefined

@@ -181,3 +181,28 @@ describe('of several things that fail at once, all are heard of', () => {
     expect(await run(drops)).toMatchObject({ status: 'success' })
   })
 })
+
+it('undefined is a value of a field that checks nothing, wherever it comes from', async () => {
+  const nothing = graph({
+    name: 'nothing',
+    state: { bare: field<unknown>(), filled: field<unknown>('default'), other: field(1) },
+    nodes: {
+      ask: async (_, ctx) => ({ bare: await ctx.interrupt('?') }),
+      set: () => ({ filled: undefined }),
+    },
+    edges: { start: 'ask', ask: 'set', set: 'end' },
+  })
+  const app = compile(nothing, { logger })
+  const started = await app.run({ thread: 't', input: { bare: 1, other: undefined } })
+  expect(started.state).toEqual({ bare: 1, filled: 'default', other: 1 })
+  const ended = await app.run({ thread: 't', answer: undefined })
+  expect(Object.entries(ended.state as object)).toEqual([
+    ['bare', undefined],
+    ['filled', undefined],
+    ['other', 1],
+  ])
+  await expect(app.run({ thread: 'u', input: {} as never })).rejects.toMatchObject({
+    code: 'schema_error',
+  })
+  expect(() => compile(nothing, null as never)).toThrow(TypeError)
+})
