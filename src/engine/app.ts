@@ -105,6 +105,8 @@ export interface CompileOptions {
   readonly concurrency?: number
   /** How long a silent owner keeps a thread, in milliseconds; renewed at half of it. @default 60_000 */
   readonly leaseMs?: number
+  /** How long a stopped node or hook may go on before it is given up, in milliseconds. Nothing waits yet: a node is given up at once. @default 5_000 */
+  readonly graceMs?: number
   /** @default 'step' */
   readonly durability?: Durability
 }

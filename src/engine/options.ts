@@ -22,6 +22,7 @@ export function checkOptions(graph: unknown, options: object): void {
     concurrency: wholeFrom(1, Infinity),
     // Decades; what comes out must be an instant that a Date can tell.
     leaseMs: wholeFrom(1, 2e12),
+    graceMs: wholeFrom(0),
     durability,
   }
   check(`Cannot compile graph "${typeof name === 'string' ? name : ''}"`, rules, options)
