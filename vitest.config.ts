@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
+import { chromiumFlags } from './scripts/browsers.ts'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 // Tests import the package by the names its users do, and get the sources.
@@ -11,16 +12,6 @@ const resolve = {
     { find: /^heddle\/(.+)$/, replacement: `${root}adapters/$1.ts` },
   ],
 }
-const chromiumArgs = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/count-reporter.ts'],
@@ -60,7 +51,7 @@ export default defineConfig({
             provider: playwright({
               launchOptions: {
                 executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
-                args: chromiumArgs,
+                args: [...chromiumFlags],
               },
             }),
             instances: [{ browser: 'chromium' }],

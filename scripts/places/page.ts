@@ -5,21 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import puppeteer, { type LaunchOptions } from 'puppeteer-core'
 import type { Report } from '../../test/runtime/report.ts'
-import { browserPath } from '../browsers.ts'
+import { browserPath, chromiumFlags } from '../browsers.ts'
 import { servePage } from './serve.ts'
 
 /** Runs in a page of Chromium. */
 export function chromium(): Promise<Report> {
-  const args = [
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ]
-  return puppet('chromium', { browser: 'chrome', executablePath: browserPath('chromium'), args })
+  return puppet('chromium', {
+    browser: 'chrome',
+    executablePath: browserPath('chromium'),
+    args: [...chromiumFlags],
+  })
 }
 
 /** Runs in a page of Firefox, over WebDriver BiDi. */

@@ -120,7 +120,7 @@ function tried(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** Sends an event of a node to the graph's stream; a child's goes to the node that runs it. */
-export function emit(execution: Execution, event: unknown): Promise<void> {
+function emit(execution: Execution, event: unknown): Promise<void> {
   const { level } = execution.step
   try {
     const cell = encode(event, execution.node.name, 'event')

@@ -1,6 +1,6 @@
-import { dueKey, inboxKey, pauseKey } from '../durable/keys.ts'
+import { pauseKey } from '../durable/keys.ts'
 import type { Key, Put } from '../store/store.ts'
-import { stepsOf, type Run } from './run.ts'
+import { indexPuts, stepsOf, type Run } from './run.ts'
 
 /**
  * Records why a run failed. What had finished by then is kept; a question whose answer didn't fit is open again. If that
@@ -21,14 +21,12 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     if (!run.durable && step.level.parent && step.level.stale) step.level.save()
   }
   if (!run.durable && level?.stale) head.checkpoint = level.save()
-  const hint = JSON.stringify([head.tenant, head.thread])
   for (const open of reopened) {
-    const { id, n, due, place, chain } = open
+    const { id, place, chain } = open
     const task = chain.at(-1) as string
     head.open.push(open)
     puts.push(claim.entry({ kind: 'reopened', task, place, value: null }))
-    puts.push({ key: inboxKey(claim.at, n, id), value: hint })
-    if (due !== undefined) puts.push({ key: dueKey(claim.at, due, id), value: hint })
+    puts.push(...indexPuts(claim, open))
     deletes.push(`${pauseKey(claim.root, id)}.a`)
   }
   if (level) head.seq = level.seq

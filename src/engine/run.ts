@@ -1,4 +1,4 @@
-import type { Claim, Owner } from '../durable/claim.ts'
+import { hint, type Claim, type Owner } from '../durable/claim.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { Journal, type Entry, type PlaceEntry } from '../durable/journal.ts'
 import { dueKey, inboxKey, pauseKey, runKey } from '../durable/keys.ts'
@@ -161,15 +161,14 @@ export class Run {
     const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
     const row: RunEnd = {
       status,
-      ...(info && { error: info }),
+      error: info,
       usage: {},
       time: this.app.owner.clock.now(),
     }
     return claim.release((head) => {
       head.status = status
       head.strikes = 0
-      delete head.error
-      if (info) head.error = info
+      head.error = info
       // `done` follows.
       if (status === 'success') head.seq++
       puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
@@ -179,12 +178,16 @@ export class Run {
 }
 
 /** The index rows of an open pause. */
-export function indexRows({ at }: Pick<Claim, 'at'>, { id, kind, n, due }: OpenPause): Key[] {
+function indexRows({ at }: Claim, { id, kind, n, due }: OpenPause): Key[] {
   return [
     ...(kind === 'question' ? [inboxKey(at, n, id)] : []),
     ...(due === undefined ? [] : [dueKey(at, due, id)]),
   ]
 }
+
+/** The same rows, as they are written. */
+export const indexPuts = (claim: Claim, open: OpenPause): Put[] =>
+  indexRows(claim, open).map((key) => ({ key, value: hint(claim.head) }))
 
 /** The steps under way in a level and the child graphs inside. */
 export function stepsOf(level: Level): Execution['step'][] {

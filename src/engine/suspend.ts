@@ -1,13 +1,13 @@
 import type { Task } from '../durable/checkpoint.ts'
 import type { OpenPause } from '../durable/head.ts'
-import { dueKey, inboxKey, pauseKey } from '../durable/keys.ts'
+import { pauseKey } from '../durable/keys.ts'
 import { interruption, pauseText, timer, type PauseRecord } from '../durable/pause.ts'
 import type { Interruption, Timer } from '../durable/records.ts'
 import { digest } from '../lib/digest.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Level } from './level.ts'
-import { stepsOf } from './run.ts'
+import { indexPuts, stepsOf } from './run.ts'
 import type { Ask } from './calls.ts'
 import type { Execution } from './execution.ts'
 
@@ -24,7 +24,7 @@ export interface Pauses {
 export async function suspend(level: Level): Promise<Pauses> {
   const { run } = level
   const { claim } = run
-  const { head, at, root } = claim
+  const { head, root } = claim
   const now = run.app.owner.clock.now()
   const puts: Put[] = []
   const deletes: Key[] = []
@@ -47,18 +47,17 @@ export async function suspend(level: Level): Promise<Pauses> {
   const useless = ({ chain }: OpenPause): boolean =>
     !current.has(chain[0]!) || chain.some((task) => finished.has(task))
   run.dropOpen({ puts, deletes }, head.open.filter(useless))
-  const hint = JSON.stringify([head.tenant, head.thread])
   const fresh = asks.map((ask, i): PauseRecord => {
     const { step, task, node } = ask.execution
     const { kind, place, key, due, payload, schema } = ask
     const [id, n] = [ids[i]!, ++head.last]
     const { checkpoint, ns } = step.level
-    head.open.push({ id, kind, chain: step.level.chain(task.id), place, n, due, key })
+    const open = { id, kind, chain: step.level.chain(task.id), place, n, due, key }
+    head.open.push(open)
     const told = { run: run.id, checkpoint, ns, node: node.name, user: run.user, time: now }
     const record = { id, kind, n, ...told, place, key, payload, schema, due }
     puts.push({ key: pauseKey(root, id), value: pauseText(record) })
-    if (due !== undefined) puts.push({ key: dueKey(at, due, id), value: hint })
-    if (kind === 'question') puts.push({ key: inboxKey(at, n, id), value: hint })
+    puts.push(...indexPuts(claim, open))
     return record
   })
   const untold = results.filter(({ step, saved }) => step.level === level && !saved)

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
 import { memory } from '../../src/index.ts'
-import { eventualKv, type World, type WorldOptions } from '../fakes/eventual-kv.ts'
+import { eventualKv, type World } from '../fakes/eventual-kv.ts'
+import { place, put, valuesOf } from '../fakes/kv-rows.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 3, 1), toFake: ['Date', 'setTimeout', 'clearTimeout'] })
@@ -142,20 +143,6 @@ test('clearing more than an invocation may do is finished by the next one', asyn
   await cloudflareKv(world.at('FRA')).clear('t/')
   expect(await cloudflareKv(world.at('FRA')).list({ prefix: 't/', limit: 9 })).toEqual([])
 })
-
-function place(options?: WorldOptions): KV {
-  return eventualKv(options).at('FRA')
-}
-
-function put(key: string, value = 'value'): { readonly key: string; readonly value: string } {
-  return { key, value }
-}
-
-async function valuesOf(
-  entries: Promise<readonly ({ readonly value: string } | undefined)[]>,
-): Promise<(string | undefined)[]> {
-  return (await entries).map((entry) => entry?.value)
-}
 
 async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
-import { eventualKv, type WorldOptions } from '../fakes/eventual-kv.ts'
+import { eventualKv } from '../fakes/eventual-kv.ts'
+import { place, put, valuesOf } from '../fakes/kv-rows.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 3, 1), toFake: ['Date', 'setTimeout', 'clearTimeout'] })
@@ -123,20 +124,6 @@ test('heads that were cleared stay away in a place whose lists still show them',
     undefined,
   ])
 })
-
-function place(options?: WorldOptions): KV {
-  return eventualKv(options).at('FRA')
-}
-
-function put(key: string, value = 'value'): { readonly key: string; readonly value: string } {
-  return { key, value }
-}
-
-async function valuesOf(
-  entries: Promise<readonly ({ readonly value: string } | undefined)[]>,
-): Promise<(string | undefined)[]> {
-  return (await entries).map((entry) => entry?.value)
-}
 
 async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms)

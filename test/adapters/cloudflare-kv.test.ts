@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { cloudflareKv, type KV } from '../../adapters/cloudflare-kv.ts'
+import { cloudflareKv } from '../../adapters/cloudflare-kv.ts'
 import { storeContract } from '../../adapters/testing.ts'
 import { memory } from '../../src/index.ts'
-import { eventualKv, type WorldOptions } from '../fakes/eventual-kv.ts'
+import { place, put, valuesOf } from '../fakes/kv-rows.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2026, 3, 1), toFake: ['Date', 'setTimeout', 'clearTimeout'] })
@@ -92,17 +92,3 @@ test('closing a store leaves its lease store open', async () => {
   await expect(store.get(['h/t'])).rejects.toMatchObject({ code: 'storage_closed' })
   expect(await lease.get(['h/t'])).toEqual([undefined])
 })
-
-function place(options?: WorldOptions): KV {
-  return eventualKv(options).at('FRA')
-}
-
-function put(key: string, value = 'value'): { readonly key: string; readonly value: string } {
-  return { key, value }
-}
-
-async function valuesOf(
-  entries: Promise<readonly ({ readonly value: string } | undefined)[]>,
-): Promise<(string | undefined)[]> {
-  return (await entries).map((entry) => entry?.value)
-}

@@ -1,3 +1,4 @@
+import { chromiumFlags } from '../../scripts/browsers.ts'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,17 +22,7 @@ export interface KilledPage {
   close(): Promise<void>
 }
 
-const FLAGS = [
-  '--headless',
-  '--remote-debugging-port=0',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
+const FLAGS = ['--headless', '--remote-debugging-port=0', ...chromiumFlags]
 const PATIENCE = 30_000
 
 /**
