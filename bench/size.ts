@@ -37,6 +37,24 @@ const measures: readonly Measure[] = [
     reached: 2_600,
     withoutCore: true,
   },
+  {
+    name: 'heddle/deno-kv, without the core',
+    code: `export * from 'heddle/deno-kv'`,
+    target: 1_500,
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/durable-object, without the core',
+    code: `export * from 'heddle/durable-object'`,
+    target: 3_000,
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/d1, without the core',
+    code: `export * from 'heddle/d1'`,
+    target: 3_000,
+    withoutCore: true,
+  },
 ]
 
 const forbidden = [/["']node:/, /async_hooks/, /\beval\(/, /new Function\b/]

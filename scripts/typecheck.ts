@@ -16,6 +16,8 @@ const worlds = [
     '--config',
     'test/runtime/deno.json',
     'test/runtime/deno.ts',
+    'test/kill/rows.deno.ts',
+    'test/kill/steps.deno.ts',
   ],
 ] as const
 

@@ -1,5 +1,12 @@
+import { denoKv } from 'heddle/deno-kv'
 import { memoryStores } from './memory-stores.ts'
-import { report } from './report.ts'
+import { reportOn } from './several.ts'
 import { suites } from './suites.ts'
 
-console.log(`@@${JSON.stringify(await report('deno', memoryStores(), suites))}`)
+// Where to keep a database; without it everything stays in memory, and Deno is asked for no permission.
+const [file] = Deno.args
+const kv = await Deno.openKv(file ?? ':memory:')
+const onKv = (name: string): ReturnType<typeof denoKv> => denoKv(kv, { prefix: name })
+const stores = file ? { 'Deno KV in a file': onKv } : { memory: memoryStores(), 'Deno KV': onKv }
+console.log(`@@${JSON.stringify(await reportOn('deno', stores, suites))}`)
+kv.close()

@@ -20,6 +20,11 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('./contract.ts')).contract(open),
   },
   {
+    name: 'Deno KV',
+    places: ['deno'],
+    load: async () => (await import('./deno-kv.suite.ts')).suite,
+  },
+  {
     name: 'isolation (B12)',
     places: everywhere,
     load: async (open: Open) => (await import('../behaviours/isolation.suite.ts')).suite(open),
