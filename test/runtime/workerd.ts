@@ -1,14 +1,55 @@
 import { cloudflareKv } from 'heddle/cloudflare-kv'
-import type { Store } from '../../src/store/store.ts'
-import { report } from './report.ts'
+import { d1 } from 'heddle/d1'
+import { durableObjectStore, type ObjectStorage } from 'heddle/durable-object'
+import type { Open } from './report.ts'
+import { reportOn } from './several.ts'
 import { suites } from './suites.ts'
 
+interface Env {
+  readonly KV: KVNamespace
+  readonly DB: D1Database
+  readonly ROOM: DurableObjectNamespace
+}
+
+/** `/kv`, `/d1` and `/durable-object`: what comes of everything on that store. */
 export default {
-  async fetch(_: Request, { KV }: { KV: KVNamespace }): Promise<Response> {
-    const open = (name: string): Store =>
-      cloudflareKv(within(KV, `${name}/`), { singleWriter: true })
-    return Response.json(await report('workerd', open, suites))
+  fetch(request: Request, { KV, DB, ROOM }: Env): Promise<Response> {
+    const { pathname } = new URL(request.url)
+    if (pathname === '/kv')
+      return told('KV', (name) => cloudflareKv(within(KV, `${name}/`), { singleWriter: true }))
+    if (pathname === '/d1')
+      return told('D1', (name) => d1(DB, { table: `heddle_${name.replaceAll('-', '_')}` }))
+    return ROOM.get(ROOM.idFromName('room')).fetch(request)
   },
+}
+
+/** The object that everything runs in where its storage is the store. */
+export class Room {
+  readonly #storage: DurableObjectStorage
+
+  constructor({ storage }: DurableObjectState) {
+    this.#storage = storage
+  }
+
+  fetch(): Promise<Response> {
+    return told('Durable Object', (name) => durableObjectStore(apart(this.#storage, name)))
+  }
+}
+
+async function told(store: string, open: Open): Promise<Response> {
+  return Response.json(await reportOn('workerd', { [store]: open }, suites))
+}
+
+/** A part of an object's storage, so that each store of the story has its own table. */
+function apart(storage: DurableObjectStorage, name: string): ObjectStorage {
+  return {
+    sql: {
+      exec: (query, ...bindings) =>
+        storage.sql.exec(query.replaceAll('heddle', `"heddle ${name}"`), ...bindings),
+    },
+    transactionSync: (work) => storage.transactionSync(work),
+    sync: () => storage.sync(),
+  }
 }
 
 /** A part of a namespace, so that each store of the story has its own. */
