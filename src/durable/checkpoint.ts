@@ -1,4 +1,5 @@
 import { read, Unreadable, write, type Cell } from './codec.ts'
+import type { Logged, Ran } from './log-row.ts'
 import { readRow } from './row.ts'
 import type { StateRefs } from './state.ts'
 
@@ -25,9 +26,12 @@ export interface Checkpoint {
   /** Which predecessors of a join have arrived, by node. */
   readonly joins?: readonly (readonly [node: string, arrived: readonly string[]])[] | undefined
   readonly state: StateRefs
-  /** The first `seq` of the events of its step and the next after them, and the tasks that ran in it, in order. */
+  /** The first `seq` of the events that it reports and the next after them. The last one is the end of its step. */
   readonly seq: readonly [first: number, next: number]
-  readonly ran: readonly string[]
+  /** The tasks that ran in its step, in order. */
+  readonly ran?: readonly Ran[] | undefined
+  /** What it reports before the end of the step. @default every task starts, then every task ends */
+  readonly log?: readonly Logged[] | undefined
 }
 
 /** The node of a task's key. */

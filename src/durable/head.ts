@@ -87,7 +87,7 @@ const list = (items: readonly unknown[]): string =>
   items.length > 0 ? JSON.stringify(items) : '[]'
 
 /** More than an owner can tell, or note in one step, without a commit that says so. */
-const SKIP = 2 ** 32
+export const SKIP = 2 ** 32
 
 /** Takes over: the last owner may still be writing and telling, and nothing of ours may be named or counted like its own. */
 export function skipAhead(head: Head): void {

@@ -48,6 +48,8 @@ export interface PlaceEntry {
   readonly value: Cell
   /** The question or timer it settles. */
   readonly pause?: string | undefined
+  /** How far a child graph had counted its events. */
+  readonly seq?: number | undefined
 }
 
 /** What the journal says of one task. */

@@ -57,6 +57,11 @@ export const checkpointIn = (key: Key): string =>
 export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key> =>
   `${root}b/${await digest(JSON.stringify(ns))}/`
 
+/** Events of a namespace that no checkpoint reports, in order; a row is named after its last. */
+export const eventPrefix = (root: Key, ns: string): Key => `${root}e/${ns}/`
+export const eventKey = (root: Key, ns: string, last: number): Key =>
+  eventPrefix(root, ns) + ascending(last, 11)
+
 /** `count` updates of a generation from number `at` on. */
 export const logKey = (root: Key, generation: string, at: number, count: number): Key =>
   `${root}s/${generation}/${ascending(at, 6)}.${ascending(count, 5)}`

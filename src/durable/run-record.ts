@@ -21,6 +21,9 @@ export interface RunEnd {
   readonly error?: ErrorInfo | undefined
   readonly usage: TokenUsage
   readonly time: number
+  /** The newest checkpoint, and the next `seq` after the events of the run. */
+  readonly checkpoint: string
+  readonly seq: number
 }
 
 /** Reads a run's beginning back, or throws `Unreadable`. */

@@ -1,3 +1,4 @@
+import { SKIP } from '../durable/head.ts'
 import type { Entry } from '../durable/journal.ts'
 import { spacePrefix } from '../durable/keys.ts'
 import { digest } from '../lib/digest.ts'
@@ -59,8 +60,11 @@ async function enter(
   const level = new Level(run, plan, { execution, attempt, space, place, emit })
   level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
-  if (known) await level.load(known.value as string, run.tookOver)
-  else {
+  if (known) {
+    await level.load(known.value as string, run.tookOver)
+    level.seq = Math.max(level.seq, known.seq ?? 0) + (run.tookOver ? SKIP : 0)
+  }
+  if (!known) {
     await fill(plan, level.state, input, execution.node.name)
     const id = run.claim.id()
     await level.enter(id)
@@ -89,4 +93,5 @@ export const childEntry = (level: Level): Entry => ({
   task: (level.parent as Execution).task.id,
   place: level.place,
   value: level.checkpoint,
+  seq: level.seq,
 })

@@ -1,7 +1,9 @@
 import { turnPage } from '../durable/journal.ts'
+import type { Logged } from '../durable/log-row.ts'
 import type { Key, Put } from '../store/store.ts'
 import { fold } from './fold.ts'
 import { follow, plannedTasks, type Planned, type Way } from './route.ts'
+import type { Execution } from './execution.ts'
 import type { Level } from './level.ts'
 import type { Step } from './step.ts'
 import { isPromise } from './take.ts'
@@ -35,18 +37,20 @@ export async function close(level: Level, step: Step): Promise<void> {
   const results = step.unsaved()
   level.next = next
   level.stale = true
-  if (run.durable) await commit(level, step, id, results.length + 1)
-  else if (!level.parent) {
+  const told = (): object => ({
+    checkpoint: run.durable ? id : level.checkpoint,
+    next: [...new Set(next.map(({ node }) => node.name))],
+  })
+  if (run.durable) {
+    await commit(level, step, id, results, told)
+    level.release()
+  } else if (!level.parent) {
     run.forget()
     const deletes: Key[] = []
     turnPage(run.claim, id, deletes)
     void run.claim.commit({ deletes })
   }
-  for (const execution of results) step.told(execution)
-  level.tell('step', () => ({
-    checkpoint: level.checkpoint,
-    next: [...new Set(next.map(({ node }) => node.name))],
-  }))
+  if (!run.durable) level.tell('step', told)
   level.stepNo++
 }
 
@@ -76,27 +80,40 @@ async function lateWork<Value>(step: Step, work: PromiseLike<Value>): Promise<Va
 }
 
 /** The step's one commit: the checkpoint, what changed, and the head that names them; for the last step the end as well. */
-async function commit(level: Level, step: Step, id: string, told: number): Promise<void> {
+async function commit(
+  level: Level,
+  step: Step,
+  id: string,
+  results: readonly Execution[],
+  told: () => object,
+): Promise<void> {
   const { run } = level
   const { claim } = run
   const { head } = claim
   const puts: Put[] = []
   const deletes: Key[] = []
-  level.write(
-    id,
-    'step',
-    puts,
-    told,
-    step.executions.map(({ task }) => task.key),
-  )
+  level.told(results)
+  if (level.log.some((one) => typeof one === 'object')) level.writeLog(puts)
+  const { log, checkpoint } = level
+  level.log = []
+  level.tell('step', told)
+  level.write(id, 'step', puts, {
+    seq: [level.seq - log.length - 1, level.seq],
+    ran: step.executions.map((execution) => execution.ran(checkpoint)),
+    log: isUsual(log, step.executions.length) ? undefined : log,
+  })
   if (level.parent) puts.push(run.noteChild(level))
   else {
     turnPage(claim, id, deletes)
     head.checkpoint = id
-    head.seq = level.seq + told
     run.forget()
     run.dropOpen({ puts, deletes })
     if (level.next.length === 0) return run.end('success', { puts, deletes })
   }
   await claim.commit({ puts, deletes })
 }
+
+/** Whether every task started, in order, and then every task ended, in order. */
+const isUsual = (log: readonly Logged[], tasks: number): boolean =>
+  log.length === 2 * tasks &&
+  log.every((one, i) => one === (i < tasks ? 2 * i : 2 * (i - tasks) + 1))

@@ -128,13 +128,14 @@ function emit(execution: Execution, event: unknown): Promise<void> {
       const mapped = level.emit ? level.emit(decode(cell)) : decode(cell)
       return level.emit && mapped === undefined ? READY : emit(level.parent, mapped)
     }
-    return (
-      level.tell('backend', () => ({
-        node: execution.node.name,
-        task: execution.task.id,
-        data: decode(cell),
-      })) ?? READY
+    const { node, task, index } = execution
+    const told = level.tell(
+      'backend',
+      () => ({ node: node.name, task: task.id, data: decode(cell) }),
+      [index, 'data', cell],
     )
+    if (level.run.durable) level.flushSoon()
+    return told ?? READY
   } catch (error) {
     const refused = Promise.reject(error)
     refused.catch(() => {})

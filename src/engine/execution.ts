@@ -1,6 +1,7 @@
 import { decode, type Cell } from '../durable/codec.ts'
 import type { Task } from '../durable/checkpoint.ts'
 import type { Entry, ResultEntry } from '../durable/journal.ts'
+import { changesOf, type Ran } from '../durable/log-row.ts'
 import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { isGoto } from '../graph/graph.ts'
@@ -18,6 +19,8 @@ export class Execution {
   readonly step: Step
   readonly task: Task
   readonly node: PlanNode
+  /** Its number in the step. */
+  readonly index: number
   status: 'ready' | 'running' | 'done' | 'paused' | 'failed' = 'ready'
   attempt = 0
   update: Update = []
@@ -34,10 +37,11 @@ export class Execution {
   #timer: (() => void) | undefined
   #stopped: { readonly reason: unknown } | undefined
 
-  constructor(step: Step, task: Task, node: PlanNode) {
+  constructor(step: Step, task: Task, node: PlanNode, index: number) {
     this.step = step
     this.task = task
     this.node = node
+    this.index = index
   }
 
   /** Whether this attempt may still do something. */
@@ -76,7 +80,12 @@ export class Execution {
     this.pausing = false
     this.busy = 0
     if (attempt > 1) this.#calls?.again()
-    level.tell('node_start', () => ({ node: this.node.name, task: this.task.id, attempt }))
+    const started = 2 * this.index
+    level.tell(
+      'node_start',
+      () => ({ node: this.node.name, task: this.task.id, attempt }),
+      attempt === 1 ? started : [this.index, attempt],
+    )
     const { timeout } = this.node
     if (timeout !== undefined)
       this.#timer = later(run.app.owner.clock, timeout, () => this.#timeout(attempt, timeout))
@@ -223,6 +232,13 @@ export class Execution {
     const { fields } = this.step.level.plan
     const update = this.update.map(([i, value]) => [fields[i]!.name, value] as const)
     return { kind: 'result', task: this.task.id, update, goto: this.gotoNames }
+  }
+
+  /** What the checkpoint after its step keeps of it. */
+  ran(checkpoint: string): Ran {
+    const { key, id } = this.task
+    const changes = changesOf(this.update, this.step.level.plan.fields)
+    return id === `${checkpoint}.${key}` ? [key, changes] : [key, changes, id]
   }
 
   /** Takes over a result from the journal. */

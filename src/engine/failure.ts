@@ -1,6 +1,7 @@
 import { pauseKey } from '../durable/keys.ts'
 import type { Key, Put } from '../store/store.ts'
 import { indexPuts, stepsOf, type Run } from './run.ts'
+import { leaveLog } from './suspend.ts'
 
 /**
  * Records why a run failed. What had finished by then is kept; a question whose answer didn't fit is open again. If that
@@ -29,7 +30,10 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     puts.push(...indexPuts(claim, open))
     deletes.push(`${pauseKey(claim.root, id)}.a`)
   }
-  if (level) head.seq = level.seq
+  if (level) {
+    leaveLog(stepsOf(level), puts)
+    head.seq = level.seq
+  }
   const status = run.stopped?.status ?? 'error'
   const ending = run.end(reopened.length > 0 ? 'interrupted' : status, { puts, deletes }, error)
   try {

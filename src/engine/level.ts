@@ -1,9 +1,11 @@
 import { checkpointText, nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import { Unreadable } from '../durable/codec.ts'
-import { checkpointKey } from '../durable/keys.ts'
+import { checkpointKey, eventKey } from '../durable/keys.ts'
+import { logText, type Logged } from '../durable/log-row.ts'
 import { State, type Rows } from '../durable/state.ts'
 import { GraphChanged, StepLimitExceeded } from '../errors.ts'
 import type { Plan, PlanNode } from '../graph/plan.ts'
+import { later } from '../lib/clock.ts'
 import type { Key, Put } from '../store/store.ts'
 import { close } from './close.ts'
 import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
@@ -12,6 +14,10 @@ import type { Execution } from './execution.ts'
 import { Step } from './step.ts'
 import { isPromise } from './take.ts'
 import { view } from './view.ts'
+
+/** How much, and for how long, what was told may be unsaved. */
+const FLUSH_EVENTS = 512
+const FLUSH_MS = 1000
 
 /** One graph on its way: the thread's own, or a child graph inside a node. */
 export class Level {
@@ -34,9 +40,9 @@ export class Level {
   /** The newest checkpoint, and whether it says less than this level knows. */
   checkpoint = ''
   stale = true
-  /** The next `seq`, and the first of the step under way. */
+  /** The next `seq`, and what was told and isn't stored yet: the last so many before it. */
   seq = 1
-  firstSeq = 1
+  log: Logged[] = []
   /** The way out of `start` is not known yet. */
   atStart = false
   step: Step | undefined
@@ -75,12 +81,57 @@ export class Level {
     return this.parent ? [...this.parent.step.level.chain(this.parent.task.id), task] : [task]
   }
 
-  /** Counts an event; makes it only if somebody may read it. A child's events stay in its own log. */
-  tell(kind: string, rest: () => object, step = this.stepNo): Promise<void> | undefined {
+  /**
+   * Counts an event; makes it only if somebody may read it. A child's events stay in its own log.
+   *
+   * @param logged What is kept of it; without, it follows from what is stored
+   */
+  tell(
+    kind: string,
+    rest: () => object,
+    logged?: Logged,
+    step = this.stepNo,
+  ): Promise<void> | undefined {
     const seq = this.seq++
-    const { sink } = this.run
+    const { sink, id, durable } = this.run
+    if (logged !== undefined && durable) this.log.push(logged)
     if (this.parent || !sink) return undefined
-    return sink.push({ seq, run: this.run.id, ns: [], kind, step, ...rest() } as never)
+    return sink.push({ seq, run: id, ns: [], kind, step, ...rest() } as never)
+  }
+
+  /** A node has finished. */
+  tellEnd(execution: Execution): void {
+    if (execution.saved) return
+    execution.saved = true
+    const { node, task, index } = execution
+    this.tell(
+      'node_end',
+      () => ({ node: node.name, task: task.id, update: execution.shown() }),
+      2 * index + 1,
+    )
+  }
+
+  /** Counts that nodes have finished; it is told when it is stored, at `release`. */
+  told(results: readonly Execution[]): void {
+    if (!this.parent) this.run.sink?.hold()
+    for (const execution of results) this.tellEnd(execution)
+  }
+
+  /** What was counted is stored. */
+  release(): void {
+    if (!this.parent) this.run.sink?.release()
+  }
+
+  /** Adds the row of what was told since the last commit, if there is anything. */
+  writeLog(puts: Put[]): void {
+    const { log, seq, step } = this
+    if (log.length === 0) return
+    this.log = []
+    const { run } = this
+    const tasks = step?.executions.map(({ task }) => task.id) ?? []
+    const row = { run: run.id, step: this.stepNo, first: seq - log.length, tasks, log }
+    puts.push({ key: eventKey(run.claim.root, this.space, seq - 1), value: logText(row) })
+    this.#count()
   }
 
   /** Works out what runs first. A promise comes back only if the router of `start` made one. */
@@ -100,14 +151,13 @@ export class Level {
   /**
    * Adds the rows of a checkpoint of this level as it stands.
    *
-   * @param told How many events will be told once it is stored
+   * @param told What it says of the events of its step
    */
   write(
     id: string,
     source: Checkpoint['source'],
     puts: Put[],
-    told = 0,
-    ran: readonly string[] = [],
+    told: Pick<Checkpoint, 'seq' | 'ran' | 'log'> = { seq: [this.seq, this.seq] },
   ): void {
     const { run } = this
     const { root } = run.claim
@@ -125,12 +175,33 @@ export class Level {
           ? [...this.joins].map(([node, arrived]) => [node, [...arrived]] as const)
           : undefined,
       state: this.state.write(root, id, puts),
-      seq: [source === 'step' ? this.firstSeq : this.seq, this.seq + told],
-      ran,
+      ...told,
     }
     puts.push({ key: checkpointKey(root, this.space, id), value: checkpointText(row) })
     this.checkpoint = id
     this.stale = false
+    this.#count()
+  }
+
+  /** Stores what was told without waiting for the step: a second from now at most, or when it is much. */
+  flushSoon(): void {
+    const { run } = this
+    const flush = (): void => {
+      run.cancelFlush?.()
+      run.cancelFlush = undefined
+      const { step } = this
+      if (run.stopped || step?.stopped || this.log.length === 0) return
+      const puts: Put[] = []
+      this.writeLog(puts)
+      run.claim.commit({ puts }).catch((error: unknown) => step?.stop(error))
+    }
+    if (this.log.length >= FLUSH_EVENTS) flush()
+    else run.cancelFlush ??= later(run.app.owner.clock, FLUSH_MS, flush)
+  }
+
+  /** The head says how far the log goes. */
+  #count(): void {
+    if (!this.parent) this.run.claim.head.seq = this.seq
   }
 
   /** Remembers where the level stands; the function that comes back takes it there again. */
@@ -215,7 +286,6 @@ export async function drive(level: Level): Promise<'ended' | 'paused'> {
         { limit: stepLimit },
       )
     }
-    level.firstSeq = level.seq
     const step = (level.step = new Step(level))
     step.begin()
     if (step.left > 0) await step.done()

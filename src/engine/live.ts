@@ -106,6 +106,7 @@ export async function execute(
     return await advance(run, begin)
   } finally {
     cancelTimer()
+    run.cancelFlush?.()
     signal?.removeEventListener('abort', onAbort)
     run.over = true
     run.finish()
@@ -140,7 +141,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
     }
     const { checkpoint } = claim.head
     const end = (): object => ({ checkpoint, state: snapshot(level.state), usage: {} })
-    level.tell('done', end, level.stepNo - 1)
+    level.tell('done', end, undefined, level.stepNo - 1)
     return { ...common(), status: 'success' }
   } catch (error) {
     await fail(run, error)

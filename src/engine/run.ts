@@ -48,6 +48,8 @@ export class Run {
   tookOver = false
   stopped: { readonly reason: unknown; readonly status: 'error' | 'cancelled' } | undefined
   over = false
+  /** Calls off the timer that stores what was emitted. */
+  cancelFlush: (() => void) | undefined
   /** Settles when the run has ended and is recorded. */
   readonly finished: Promise<void>
   finish: () => void = () => {}
@@ -159,18 +161,15 @@ export class Run {
   ): Promise<void> {
     const { claim } = this
     const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
-    const row: RunEnd = {
-      status,
-      error: info,
-      usage: {},
-      time: this.app.owner.clock.now(),
-    }
     return claim.release((head) => {
       head.status = status
       head.strikes = 0
       head.error = info
       // `done` follows.
       if (status === 'success') head.seq++
+      const { checkpoint, seq } = head
+      const time = this.app.owner.clock.now()
+      const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq }
       puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
       return { puts, deletes }
     })

@@ -21,7 +21,7 @@ export class Step {
   constructor(level: Level) {
     this.level = level
     const { run } = level
-    this.executions = level.next.map(({ task, node }) => new Execution(this, task, node))
+    this.executions = level.next.map(({ task, node }, i) => new Execution(this, task, node, i))
     for (const execution of this.executions) {
       const known = run.journal.of(execution.task.id)?.result
       if (known) execution.restore(known)
@@ -54,7 +54,7 @@ export class Step {
   landed(execution: Execution): void {
     this.#unsaved.push(execution)
     const { durable } = this.level.run
-    if (!durable) this.told(execution)
+    if (!durable) this.level.tellEnd(execution)
     if (this.settle() > 0 && durable) this.saving ??= this.#save()
   }
 
@@ -79,9 +79,13 @@ export class Step {
   async keep(): Promise<void> {
     const results = this.unsaved()
     if (results.length === 0) return
-    const { claim } = this.level.run
-    await claim.commit({ puts: results.map((execution) => claim.entry(execution.entry())) })
-    for (const execution of results) this.told(execution)
+    const { level } = this
+    const { claim } = level.run
+    const puts = results.map((execution) => claim.entry(execution.entry()))
+    level.told(results)
+    level.writeLog(puts)
+    await claim.commit({ puts })
+    level.release()
   }
 
   /** Hands over the results that are not stored yet, in the order in which they came. */
@@ -89,17 +93,6 @@ export class Step {
     const results = this.#unsaved
     this.#unsaved = []
     return results
-  }
-
-  /** A result is stored. */
-  told(execution: Execution): void {
-    if (execution.saved) return
-    execution.saved = true
-    this.level.tell('node_end', () => ({
-      node: execution.node.name,
-      task: execution.task.id,
-      update: execution.shown(),
-    }))
   }
 
   /** The first failure, or an abort: wakes the run and tells every task. */

@@ -12,6 +12,8 @@ interface Waiter<Event> {
 export class Queue<Event> implements AsyncIterator<Event, void, void> {
   readonly #left: () => void
   #events: Event[] = []
+  /** What may not be told yet. */
+  #held: Event[] | undefined
   #at = 0
   #reading = false
   /** Calls of `next` that wait, in order; those before `#first` have got theirs. */
@@ -44,6 +46,10 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
   /** Adds an event. Settles when there is room for the next; at once while nobody reads. */
   push(event: Event): Promise<void> {
     if (this.#ended) return READY
+    if (this.#held) {
+      this.#held.push(event)
+      return READY
+    }
     const waiting = this.#waiting[this.#first]
     if (waiting) {
       if (++this.#first === this.#waiting.length) this.#waiting.length = this.#first = 0
@@ -58,6 +64,18 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
       this.#room = { promise, free }
     }
     return this.#room.promise
+  }
+
+  /** From now on nothing is told: what is pushed isn't stored yet. */
+  hold(): void {
+    this.#held ??= []
+  }
+
+  /** It is stored by now, and told in the order in which it was pushed. */
+  release(): void {
+    const held = this.#held ?? []
+    this.#held = undefined
+    for (const event of held) void this.push(event)
   }
 
   /** Ends the stream, with an error if one is given. What is queued can still be read. */

@@ -10,6 +10,7 @@ import type { Level } from './level.ts'
 import { indexPuts, stepsOf } from './run.ts'
 import type { Ask } from './calls.ts'
 import type { Execution } from './execution.ts'
+import type { Step } from './step.ts'
 
 /** What holds a thread. */
 export interface Pauses {
@@ -60,15 +61,25 @@ export async function suspend(level: Level): Promise<Pauses> {
     puts.push(...indexPuts(claim, open))
     return record
   })
-  const untold = results.filter(({ step, saved }) => step.level === level && !saved)
-  head.seq = level.seq + untold.length + fresh.length
   const records = new Map([...run.records, ...fresh.map((record) => [record.id, record] as const)])
   const open = head.open.map(({ id }) => records.get(id)!)
   const pauses = shown(head.thread, open, now)
-  await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
-  for (const execution of results) execution.step.told(execution)
+  for (const execution of results) execution.step.level.told([execution])
+  level.told([])
   for (const [i, record] of fresh.entries()) tellPause(level, asks[i]!.execution, record)
+  leaveLog(steps, puts)
+  head.seq = level.seq
+  await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
+  level.release()
   return pauses
+}
+
+/** Stores what was told in steps that don't close now; a child graph counts on from there. */
+export function leaveLog(steps: readonly Step[], puts: Put[]): void {
+  for (const { level } of steps) {
+    if (level.parent && level.log.length > 0) puts.push(level.run.noteChild(level))
+    level.writeLog(puts)
+  }
 }
 
 /** The same for the same question on the same branch, another for every other. */
@@ -85,11 +96,11 @@ function tellPause(level: Level, execution: Execution, record: PauseRecord): voi
   const node = execution.node.name
   if (record.kind === 'question') {
     const asked = (): Interruption => interruption(thread, record, undefined, record.time, false)
-    level.tell('interrupt', () => ({ node, interruption: asked() }))
+    level.tell('interrupt', () => ({ node, interruption: asked() }), [node, record.id])
   } else {
     const told = timer(thread, record)
     const { wakeAt, payload } = told
-    level.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }))
+    level.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }), [node, record.id])
   }
 }
 
