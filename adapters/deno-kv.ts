@@ -51,7 +51,7 @@ const CHANGES = 1000
 export function denoKv(kv: DenoKv, { prefix = 'heddle' }: DenoKvOptions = {}): Store {
   if (utf8(prefix).length > MAX_PREFIX_BYTES)
     throw new RangeError(`Cannot use prefix "${prefix}": at most ${MAX_PREFIX_BYTES} bytes fit`)
-  const utf8Text = new TextDecoder('utf-8', { ignoreBOM: true })
+  const utf8Text = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true })
   const watches = new Set<() => void>()
   let closed = false
   const path = (key: Key): Path => [prefix, key]

@@ -15,14 +15,13 @@ const everywhere = [
 export const suites: readonly Suite[] = [
   {
     name: 'store contract',
-    // Workers KV keeps less than the whole contract: test/workerd says what.
-    places: ['node', 'deno', 'bun'],
+    places: ['node', 'workerd', 'deno', 'bun'],
     load: async (open: Open) => (await import('./contract.ts')).contract(open),
   },
   {
     name: 'Deno KV',
     places: ['deno'],
-    load: async () => (await import('./deno-kv.suite.ts')).suite,
+    load: async () => (await import('../adapters/deno-kv.suite.ts')).suite,
   },
   {
     name: 'isolation (B12)',

@@ -1,6 +1,6 @@
 import { denoKv, type DenoKv } from 'heddle/deno-kv'
 import type { Key, Store } from '../../src/store/store.ts'
-import type { Case } from './report.ts'
+import type { Case } from '../runtime/report.ts'
 
 const { Deno } = globalThis as unknown as {
   readonly Deno: { openKv(path: string): Promise<DenoKv & { close(): void }> }
