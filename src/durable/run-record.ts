@@ -13,6 +13,8 @@ export interface RunStart {
   readonly user?: string | undefined
   readonly metadata: Metadata
   readonly time: number
+  /** The first `seq` of its events. */
+  readonly seq: number
 }
 
 /** A run as it ended. Written once. */
@@ -24,6 +26,8 @@ export interface RunEnd {
   /** The newest checkpoint, and the next `seq` after the events of the run. */
   readonly checkpoint: string
   readonly seq: number
+  /** Ids of what was open then. */
+  readonly open?: readonly string[] | undefined
 }
 
 /** Reads a run's beginning back, or throws `Unreadable`. */
@@ -39,9 +43,10 @@ export const runRecord = (
   end: RunEnd | undefined,
   now: Status,
 ): Run =>
-  tidy<Run & { time?: number }>({
+  tidy<Run & { time?: number; seq?: number }>({
     ...start,
     time: undefined,
+    seq: undefined,
     thread,
     status: end?.status ?? now,
     error: end?.error,

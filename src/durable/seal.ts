@@ -11,9 +11,14 @@ const MARK = '~1'
 export function sealed(store: Store): Store {
   const open = (entry: Entry | undefined): Entry | undefined => {
     if (!entry) return entry
-    const { key, value, revision } = entry
-    const text = value.slice(0, Math.max(0, value.lastIndexOf(MARK)))
-    return { key, value: seal(key, text) === value ? text : '', revision }
+    try {
+      const { key, value, revision } = entry
+      const text = value.slice(0, Math.max(0, value.lastIndexOf(MARK)))
+      return { key, value: seal(key, text) === value ? text : '', revision }
+    } catch {
+      // Whoever reads its value will hear why it can't be.
+      return entry
+    }
   }
   return {
     name: store.name,
@@ -27,6 +32,7 @@ export function sealed(store: Store): Store {
         puts: puts.map(({ key, value }) => ({ key, value: seal(key, value) })),
       }),
     clear: (prefix) => store.clear(prefix),
+    ...(store.watch && { watch: (key, changed) => store.watch!(key, changed) }),
   }
 }
 

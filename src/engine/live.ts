@@ -1,7 +1,9 @@
 import { Cancelled } from '../errors.ts'
 import { later } from '../lib/clock.ts'
+import { tidy } from '../lib/tidy.ts'
 import type { StreamEvent } from './event.ts'
 import { fail } from './failure.ts'
+import { follow, startedBy } from './follow.ts'
 import { drive } from './level.ts'
 import { admit } from './open.ts'
 import { checkRequest, type Opening, type Outcome, type RunRequest } from './request.ts'
@@ -101,7 +103,17 @@ export async function execute(
   const cancelTimer = timeout === undefined ? ignore : later(app.owner.clock, timeout, late)
   app.active.set(run, request)
   try {
-    const begin = await admit(run, request)
+    const known = await startedBy(run, request)
+    if (known !== undefined) return await join(run, request, known, claimed)
+    let begin: () => Promise<void>
+    try {
+      begin = await admit(run, request)
+    } catch (error) {
+      // Perhaps the same request was faster.
+      const faster = await startedBy(run, request)
+      if (faster === undefined) throw error
+      return await join(run, request, faster, claimed)
+    }
     claimed(run.id)
     return await advance(run, begin)
   } finally {
@@ -112,6 +124,18 @@ export async function execute(
     run.finish()
     app.active.delete(run)
   }
+}
+
+/** Follows the run that the same request has started before. */
+function join(
+  run: Run,
+  { thread, tenant }: Opening,
+  known: string,
+  claimed: (id: string) => void,
+): Promise<Outcome> {
+  claimed(known)
+  const again = tidy<Opening>({ thread, tenant })
+  return follow(run, again, known, async () => advance(run, await admit(run, again)))
 }
 
 async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {

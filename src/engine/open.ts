@@ -1,7 +1,7 @@
 import { Claim, hint, mint } from '../durable/claim.ts'
 import { encode, Tagged } from '../durable/codec.ts'
 import { skipAhead, type Head } from '../durable/head.ts'
-import { address, directoryKey, runKey } from '../durable/keys.ts'
+import { address, directoryKey, idempotencyKey, runKey } from '../durable/keys.ts'
 import { iso } from '../durable/pause.ts'
 import type { RunStart } from '../durable/run-record.ts'
 import { isHeddleError, ResumeConflict, ThreadBusy } from '../errors.ts'
@@ -85,6 +85,10 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
     head.metadata = { ...head.metadata, ...(copy as Head['metadata']) }
   }
   start(run, request, admission.puts)
+  if (request.idempotencyKey !== undefined) {
+    const key = await idempotencyKey(claim.root, request.idempotencyKey)
+    admission.puts.push({ key, value: JSON.stringify(run.id) })
+  }
   if (!found) {
     admission.puts.push({ key: directoryKey(claim.at, head.created), value: hint(head) })
   }
@@ -93,7 +97,7 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
 }
 
 /** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */
-function born({ plan, owner }: App, tenant: string, thread: string): Head {
+export function born({ plan, owner }: App, tenant: string, thread: string): Head {
   const counter = { last: 0 }
   const id = mint(counter, owner)
   return {
@@ -132,11 +136,13 @@ function start({ claim, app, id, user, durable }: Run, request: Opening, puts: P
   const row: RunStart = {
     id,
     status: isTurn ? 'starting' : 'resuming',
-    continues: isTurn ? undefined : head.run,
-    root: isTurn ? id : head.root,
+    // A thread that a fork has made has no run before.
+    continues: isTurn ? undefined : head.run || undefined,
+    root: isTurn ? id : head.root || id,
     user,
     metadata: request.metadata ?? {},
     time,
+    seq: head.seq,
   }
   head.status = durable ? row.status : 'running'
   head.run = id
@@ -166,9 +172,14 @@ function taken({ thread }: Opening, head: Head | undefined, answered: boolean): 
       { thread },
     )
   }
-  const until = head && iso(head.until)
+  return busy('run', thread, head)
+}
+
+/** Says that a run has a thread, and for how long at least. */
+export function busy(verb: string, thread: string, head: Head | undefined): ThreadBusy {
+  const until = head?.owner ? iso(head.until) : undefined
   return new ThreadBusy(
-    `Cannot run thread "${thread}": another run has taken it${until ? `, until ${until} at least` : ''}`,
+    `Cannot ${verb} thread "${thread}": another run has taken it${until ? `, until ${until} at least` : ''}`,
     tidy({ thread, until }),
   )
 }

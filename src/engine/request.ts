@@ -17,6 +17,8 @@ interface Common {
   readonly metadata?: Metadata
   /** Who asks or answers; kept on the run and the interruption. */
   readonly user?: string
+  /** Starts nothing a second time: a request with the same key follows the run that the first one started, and recovers it if it died. */
+  readonly idempotencyKey?: string
   readonly durability?: Durability
 }
 
@@ -58,7 +60,14 @@ export type Outcome<State = unknown> = {
 /** A request, or the clock's: continues what is due. */
 export type Opening = RunRequest & { readonly wake?: number; readonly tenant?: string }
 
-const text: Rule = [(value) => typeof value === 'string', 'a string']
+/** A rule for texts. */
+export const text: Rule = [(value) => typeof value === 'string', 'a string']
+
+/** A rule for signals. */
+export const signal: Rule = [
+  (value) => typeof Object(value).addEventListener === 'function',
+  'an AbortSignal',
+]
 
 const anything: Rule = [() => true, '']
 
@@ -69,7 +78,8 @@ const RULES: { readonly [member: string]: Rule } = {
   thread: text,
   from: text,
   user: text,
-  signal: [(signal) => typeof Object(signal).addEventListener === 'function', 'an AbortSignal'],
+  idempotencyKey: text,
+  signal,
   timeout: [
     (ms) => typeof ms === 'number' && ms > 0,
     'a positive number of milliseconds',

@@ -116,12 +116,12 @@ export class Run {
 
   /** Stores an entry of the journal. */
   async note(entry: Entry): Promise<void> {
-    await this.claim.commit({ puts: [this.claim.entry(entry)] })
+    await this.claim.commit({ puts: this.claim.entry(entry) })
     this.journal.add(entry)
   }
 
-  /** The row that says where a child graph stands. */
-  noteChild(level: Level): Put {
+  /** The rows that say where a child graph stands. */
+  noteChild(level: Level): Put[] {
     const entry = childEntry(level)
     this.journal.add(entry)
     return this.claim.entry(entry)
@@ -169,7 +169,8 @@ export class Run {
       if (status === 'success') head.seq++
       const { checkpoint, seq } = head
       const time = this.app.owner.clock.now()
-      const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq }
+      const open = head.open.length > 0 ? head.open.map(({ id }) => id) : undefined
+      const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq, open }
       puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
       return { puts, deletes }
     })

@@ -1,0 +1,107 @@
+import { readCheckpoint } from '../durable/checkpoint.ts'
+import type { Claim } from '../durable/claim.ts'
+import { checkpointKey, idempotencyKey, pauseKey } from '../durable/keys.ts'
+import type { ErrorInfo } from '../durable/records.ts'
+import { readPause } from '../durable/pause.ts'
+import type { RunEnd } from '../durable/run-record.ts'
+import { State } from '../durable/state.ts'
+import { HeddleError } from '../errors.ts'
+import { Changes } from './changes.ts'
+import { find, owned, readable, texts } from './find.ts'
+import type { Opening, Outcome } from './request.ts'
+import { nothing } from './resume.ts'
+import type { App, Run } from './run.ts'
+import { findRun, Reader } from './subscribe.ts'
+import { shown } from './suspend.ts'
+import { snapshot } from './view.ts'
+
+/** The run that a request with this key has started before. Without a key nothing is awaited for it. */
+export function startedBy(run: Run, request: Opening): Promise<string | undefined> | undefined {
+  return request.idempotencyKey === undefined ? undefined : run.until(lookUp(run.app, request))
+}
+
+async function lookUp(
+  app: App,
+  { tenant = '', thread, idempotencyKey: key = '' }: Opening,
+): Promise<string | undefined> {
+  const claim = await find(app, tenant, thread)
+  if (!claim) return undefined
+  const [row] = await claim.get([await idempotencyKey(claim.root, key)])
+  return row && readable(thread, () => JSON.parse(row.value) as string)
+}
+
+/**
+ * Follows a run that goes on elsewhere, or has ended: tells what it told, and comes to the same outcome. If it died it is
+ * recovered.
+ *
+ * @param run Takes its place if it has to be recovered, and has the stream
+ * @param id Whom to follow
+ * @param recover Goes on with the thread for a run that died
+ */
+export async function follow(
+  run: Run,
+  { tenant = '', thread }: Opening,
+  id: string,
+  recover: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { app } = run
+  let reader: Reader | undefined
+  let changes: Changes | undefined
+  try {
+    for (;;) {
+      if (run.stopped) throw run.stopped.reason
+      const claim = await find(app, tenant, thread)
+      if (!claim) throw nothing(thread, 'it does not exist any more')
+      changes ??= new Changes(app, claim.at.place)
+      const found = await findRun(app, claim, (start) => start.id === id)
+      if (!found) throw nothing(thread, `run "${id}" is not known`)
+      reader ??= new Reader(app, found.start.seq - 1)
+      const { end, after } = found
+      const next = end?.seq ?? after?.seq ?? Infinity
+      if (run.sink)
+        for await (const event of reader.read(claim)) {
+          if (event.seq >= next) break
+          await run.until(run.sink.push(event))
+        }
+      if (end) return await outcomeOf(app, claim, id, end)
+      if (after?.continues === id) id = after.id
+      else if (after) throw nothing(thread, `run "${id}" died, and another took its place`)
+      else if (!owned(claim.head, app.owner.clock.now())) return await recover()
+      else await run.until(changes.next())
+    }
+  } finally {
+    changes?.close()
+  }
+}
+
+/** How a run ended, from its record. */
+async function outcomeOf(app: App, claim: Claim, run: string, end: RunEnd): Promise<Outcome> {
+  const { status, checkpoint, usage, open = [], error } = end
+  const { thread } = claim.head
+  if (status === 'error' || status === 'cancelled') throw revived(error as ErrorInfo)
+  return readable(
+    thread,
+    async () => {
+      const { root } = claim
+      const [text] = await texts(claim, [checkpointKey(root, '-', checkpoint)], 'its row')
+      const row = readCheckpoint(text as string, checkpoint)
+      const state = snapshot(await State.load(app.plan.fields, root, row.state, claim, false))
+      const common = { thread, run, checkpoint, state, usage }
+      if (status === 'success') return { ...common, status }
+      const keys = open.map((id) => pauseKey(root, id))
+      const asked = (await texts(claim, keys, 'the record of a pause')).map(readPause)
+      const pauses = shown(thread, asked, end.time)
+      if (status === 'interrupted') return { ...common, status, ...pauses }
+      return { ...common, status: 'waiting', timers: pauses.timers }
+    },
+    checkpoint,
+  )
+}
+
+/** An error, as far as it was recorded. */
+function revived({ name, message, code, cause }: ErrorInfo): Error {
+  const options = cause && { cause: revived(cause) }
+  const ours = code && new HeddleError(code as never, message, {} as never, options)
+  if (ours && ours.name === name) return ours
+  return Object.assign(new Error(message, options), { name }, code && { code })
+}

@@ -1,0 +1,179 @@
+import type { Claim } from '../durable/claim.ts'
+import { address, runPrefix } from '../durable/keys.ts'
+import { readEnd, readStart, type RunEnd, type RunStart } from '../durable/run-record.ts'
+import { Changes } from './changes.ts'
+import { check, wholeFrom } from './check.ts'
+import type { StreamEvent } from './event.ts'
+import { find, readable } from './find.ts'
+import { rows } from './list.ts'
+import { recorded } from './recorded.ts'
+import { text, signal as aSignal } from './request.ts'
+import type { App } from './run.ts'
+import { spaceOf } from './snapshot.ts'
+import { Queue } from './stream.ts'
+
+/** Which events are told. */
+export interface Following {
+  /** Those after this `seq`. @default 0: all that are recorded */
+  readonly after?: number
+  /** Ends with this run. */
+  readonly run?: string
+  readonly ns?: readonly string[]
+  /** Ends it, without an error. */
+  readonly signal?: AbortSignal
+}
+
+/** Tells the events of a thread that are recorded, and then those that come, wherever it runs. */
+export function subscribe(
+  app: App,
+  tenant: string,
+  thread: string,
+  following: Following = {},
+): AsyncIterable<StreamEvent> {
+  const isList = (value: unknown): boolean => Array.isArray(value)
+  const rules = { after: wholeFrom(0), run: text, ns: [isList, 'a list'] as const, signal: aSignal }
+  check('Cannot subscribe', rules, following)
+  return {
+    [Symbol.asyncIterator]() {
+      let leave = (): void => {}
+      const queue = new Queue<StreamEvent>(() => leave())
+      queue.begin()
+      const { signal } = following
+      void (async () => {
+        const { place } = await address(app.plan.name, tenant, thread)
+        const changes = new Changes(app, place)
+        leave = () => changes.close()
+        const end = (): void => queue.end()
+        signal?.addEventListener('abort', end)
+        try {
+          if (signal?.aborted) queue.end()
+          await follow(app, tenant, thread, following, queue, changes)
+          queue.end()
+        } catch (error) {
+          queue.end({ error })
+        } finally {
+          signal?.removeEventListener('abort', end)
+          changes.close()
+        }
+      })()
+      return queue
+    },
+  }
+}
+
+async function follow(
+  app: App,
+  tenant: string,
+  thread: string,
+  { after = 0, run, ns = [] }: Following,
+  queue: Queue<StreamEvent>,
+  changes: Changes,
+): Promise<void> {
+  const reader = new Reader(app, after, ns)
+  for (let seen = false; !queue.over; await changes.next()) {
+    const claim = await find(app, tenant, thread)
+    if (!claim) {
+      if (seen || run !== undefined) return
+      continue
+    }
+    seen = true
+    const over = run === undefined ? undefined : await endOf(app, claim, run)
+    for await (const event of reader.read(claim)) {
+      if (queue.over || (over && event.seq >= over.next)) return
+      await queue.push(event)
+    }
+    if (over && !reader.behind) return
+  }
+}
+
+/** Reads the log of a thread on from where it was read to. */
+export class Reader {
+  readonly #app: App
+  readonly #ns: readonly string[]
+  #at: number
+  /** The commit that was read to, and a number that nothing leads up to. */
+  #commits = 0
+  #gap = 0
+  /** Whether there is more than could be read. */
+  behind = false
+
+  constructor(app: App, after: number, ns: readonly string[] = []) {
+    this.#app = app
+    this.#at = after
+    this.#ns = ns
+  }
+
+  /** Everything that is recorded by now and wasn't read yet. */
+  async *read(claim: Claim): AsyncGenerator<StreamEvent> {
+    const { thread, commits, checkpoint } = claim.head
+    const strong = this.#app.owner.store.caps.consistency === 'strong'
+    if (strong && commits === this.#commits) return
+    this.behind = true
+    const space = await spaceOf(this.#app, claim, this.#ns)
+    if (space === undefined) return void (this.behind = false)
+    const list = () =>
+      readable(thread, () => recorded(this.#app, claim, space, this.#ns, this.#at), checkpoint)
+    let pieces = await list()
+    for (let n = 0; n < pieces.length; n++) {
+      const { first, next, events } = pieces[n] as (typeof pieces)[number]
+      // Rows that came while others were read. What is missing twice was never told: a crash, or rows that are pruned.
+      if (first > this.#at + 1 && first !== this.#gap) {
+        this.#gap = first
+        if (!strong) return
+        pieces = await list()
+        n = -1
+        continue
+      }
+      // More than this look at the head knows of may be the half of what there is by now.
+      if (this.#ns.length === 0 && next > claim.head.seq) return
+      for (const event of await readable(thread, events, checkpoint)) {
+        if (event.seq <= this.#at) continue
+        this.#at = event.seq
+        yield event
+      }
+    }
+    this.#commits = commits
+    this.behind = false
+  }
+}
+
+/** Where a run that is over has ended; `undefined` while it goes on. One that isn't there is over. */
+async function endOf(
+  app: App,
+  claim: Claim,
+  run: string,
+): Promise<{ readonly next: number } | undefined> {
+  const { head } = claim
+  if (head.run === run && head.owner !== '') return undefined
+  const found = await findRun(app, claim, ({ id }) => id === run)
+  if (found?.end) return { next: found.end.seq }
+  // It died, and the next one has begun; or nobody knows it.
+  return { next: found?.after?.seq ?? 0 }
+}
+
+/** A run's records, and the start of the next. */
+export interface FoundRun {
+  readonly start: RunStart
+  readonly end: RunEnd | undefined
+  readonly after: RunStart | undefined
+}
+
+/** The newest run of a thread that is looked for. */
+export async function findRun(
+  app: App,
+  { root, head: { thread } }: Claim,
+  isIt: (start: RunStart) => boolean,
+): Promise<FoundRun | undefined> {
+  let start: RunStart | undefined
+  let after: RunStart | undefined
+  for await (const { key, value } of rows(app, runPrefix(root))) {
+    const isEnd = key.endsWith('.e')
+    const end = isEnd ? await readable(thread, () => readEnd(value)) : undefined
+    if (start && isIt(start)) return { start, end, after }
+    if (!isEnd) {
+      after = start
+      start = await readable(thread, () => readStart(value))
+    }
+  }
+  return start && isIt(start) ? { start, end: undefined, after } : undefined
+}

@@ -1,0 +1,61 @@
+import { isHeddleError } from '../errors.ts'
+import { later } from '../lib/clock.ts'
+import { find } from './find.ts'
+import { follow } from './follow.ts'
+import { execute } from './live.ts'
+import type { Opening, Outcome } from './request.ts'
+import { Run, type App } from './run.ts'
+
+/** What a run may meet that was not alone with its thread: somebody else woke it, or has it. */
+const OVERTAKEN = ['thread_busy', 'nothing_to_resume', 'resume_conflict']
+
+/** The longest interval that timers take everywhere. */
+const LONGEST = 2 ** 31 - 1
+
+/** Runs, and sleeps through the waits, until nothing but questions is open. The process stays for it. */
+export async function runUntilDone(app: App, request: Opening): Promise<Outcome> {
+  const hold = setInterval(() => {}, LONGEST)
+  try {
+    let outcome = await execute(new Run(app, request), request)
+    while (outcome.status !== 'success' && outcome.timers.length > 0) {
+      const due = Math.min(...outcome.timers.map(({ wakeAt }) => Date.parse(wakeAt)))
+      await asleep(app, due, request.signal)
+      outcome = await goOn(app, request)
+    }
+    return outcome
+  } finally {
+    clearInterval(hold)
+  }
+}
+
+/** Continues a thread whose time has come; if somebody else does, waits for them. */
+async function goOn(app: App, { tenant = '', thread, ...rest }: Opening): Promise<Outcome> {
+  const { signal, timeout, user, durability } = rest
+  const given = { signal, timeout, user, durability }
+  const again = { thread, tenant, ...given } as Opening
+  try {
+    return await execute(new Run(app, again as never), again)
+  } catch (error) {
+    if (!OVERTAKEN.some((code) => isHeddleError(error, code as never))) throw error
+    const claim = await find(app, tenant, thread)
+    if (!claim) throw error
+    const run = new Run(app, again as never)
+    return follow(run, again, claim.head.run, () => execute(run, again))
+  }
+}
+
+/** Waits for an instant of the app's clock. An abort ends it with its reason. */
+function asleep({ owner: { clock } }: App, until: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel()
+      reject(signal?.reason)
+    }
+    const cancel = later(clock, Math.max(0, until - clock.now()), () => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal?.addEventListener('abort', stop, { once: true })
+    if (signal?.aborted) stop()
+  })
+}
