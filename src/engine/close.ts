@@ -6,6 +6,7 @@ import { follow, plannedTasks, type Planned, type Way } from './route.ts'
 import type { Execution } from './execution.ts'
 import type { Level } from './level.ts'
 import type { Step } from './step.ts'
+import { ranOf } from './result.ts'
 import { isPromise } from './take.ts'
 import { view } from './view.ts'
 
@@ -43,14 +44,14 @@ export async function close(level: Level, step: Step): Promise<void> {
   })
   if (run.durable) {
     await commit(level, step, id, results, told)
-    level.release()
+    level.log.release()
   } else if (!level.parent) {
     run.forget()
     const deletes: Key[] = []
     turnPage(run.claim, id, deletes)
     void run.claim.commit({ deletes })
   }
-  if (!run.durable) level.tell('step', told)
+  if (!run.durable) level.log.tell('step', told)
   level.stepNo++
 }
 
@@ -92,17 +93,17 @@ async function commit(
   const { head } = claim
   const puts: Put[] = []
   const deletes: Key[] = []
-  level.told(results)
-  if (level.log.some((one) => typeof one === 'object')) level.writeLog(puts)
   const { log, checkpoint } = level
-  level.log = []
-  level.tell('step', told)
+  log.hold()
+  for (const execution of results) log.tellEnd(execution)
+  const events = log.take(puts)
+  log.tell('step', told)
   level.write(id, 'step', puts, {
-    seq: [level.seq - log.length - 1, level.seq],
-    ran: step.executions.map((execution) => execution.ran(checkpoint)),
-    log: isUsual(log, step.executions.length) ? undefined : log,
+    seq: [log.seq - events.length - 1, log.seq],
+    ran: step.executions.map((execution) => ranOf(execution, checkpoint)),
+    log: isUsual(events, step.executions.length) ? undefined : events,
   })
-  if (level.parent) puts.push(run.noteChild(level))
+  if (level.parent) puts.push(...run.noteChild(level))
   else {
     turnPage(claim, id, deletes)
     head.checkpoint = id

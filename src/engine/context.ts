@@ -129,12 +129,12 @@ function emit(execution: Execution, event: unknown): Promise<void> {
       return level.emit && mapped === undefined ? READY : emit(level.parent, mapped)
     }
     const { node, task, index } = execution
-    const told = level.tell(
+    const told = level.log.tell(
       'backend',
       () => ({ node: node.name, task: task.id, data: decode(cell) }),
       [index, 'data', cell],
     )
-    if (level.run.durable) level.flushSoon()
+    level.log.flushSoon()
     return told ?? READY
   } catch (error) {
     const refused = Promise.reject(error)

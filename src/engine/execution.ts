@@ -1,7 +1,4 @@
-import { decode, type Cell } from '../durable/codec.ts'
 import type { Task } from '../durable/checkpoint.ts'
-import type { Entry, ResultEntry } from '../durable/journal.ts'
-import { changesOf, type Ran } from '../durable/log-row.ts'
 import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { isGoto } from '../graph/graph.ts'
@@ -81,7 +78,7 @@ export class Execution {
     this.busy = 0
     if (attempt > 1) this.#calls?.again()
     const started = 2 * this.index
-    level.tell(
+    level.log.tell(
       'node_start',
       () => ({ node: this.node.name, task: this.task.id, attempt }),
       attempt === 1 ? started : [this.index, attempt],
@@ -225,41 +222,5 @@ export class Execution {
     this.#timer?.()
     this.#timer = undefined
     for (const { cancel } of this.#calls?.held.splice(0) ?? []) cancel()
-  }
-
-  /** The journal's entry for a finished task. */
-  entry(): Entry {
-    const { fields } = this.step.level.plan
-    const update = this.update.map(([i, value]) => [fields[i]!.name, value] as const)
-    return { kind: 'result', task: this.task.id, update, goto: this.gotoNames }
-  }
-
-  /** What the checkpoint after its step keeps of it. */
-  ran(checkpoint: string): Ran {
-    const { key, id } = this.task
-    const changes = changesOf(this.update, this.step.level.plan.fields)
-    return id === `${checkpoint}.${key}` ? [key, changes] : [key, changes, id]
-  }
-
-  /** Takes over a result from the journal. */
-  restore({ update, goto }: ResultEntry): void {
-    const { plan } = this.step.level
-    this.update = update.flatMap(([name, value]) => {
-      const i = plan.index.get(name)
-      return i === undefined ? [] : [[i, value] as Update[number]]
-    })
-    this.gotoNames = goto
-    this.goto = goto && targets(plan, goto, this.node.name)
-    this.saved = true
-    this.status = 'done'
-  }
-
-  /** What the node changed, for those who watch. */
-  shown(): Record<string, unknown> {
-    const { fields } = this.step.level.plan
-    const show = (cell: Cell | readonly Cell[], kind: string): unknown =>
-      kind === 'list' ? (cell as readonly Cell[]).map(decode) : decode(cell as Cell)
-    const named = this.update.map(([i, value]) => [fields[i]!.name, show(value, fields[i]!.kind)])
-    return Object.fromEntries(named) as Record<string, unknown>
   }
 }

@@ -1,5 +1,6 @@
 import { pauseKey } from '../durable/keys.ts'
 import type { Key, Put } from '../store/store.ts'
+import { resultEntry } from './result.ts'
 import { indexPuts, stepsOf, type Run } from './run.ts'
 import { leaveLog } from './suspend.ts'
 
@@ -18,7 +19,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   const puts: Put[] = []
   const deletes: Key[] = []
   for (const step of level ? stepsOf(level) : []) {
-    for (const execution of step.unsaved()) puts.push(claim.entry(execution.entry()))
+    for (const execution of step.unsaved()) puts.push(...claim.entry(resultEntry(execution)))
     if (!run.durable && step.level.parent && step.level.stale) step.level.save()
   }
   if (!run.durable && level?.stale) head.checkpoint = level.save()
@@ -26,13 +27,13 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     const { id, place, chain } = open
     const task = chain.at(-1) as string
     head.open.push(open)
-    puts.push(claim.entry({ kind: 'reopened', task, place, value: null }))
+    puts.push(...claim.entry({ kind: 'reopened', task, place, value: null }))
     puts.push(...indexPuts(claim, open))
     deletes.push(`${pauseKey(claim.root, id)}.a`)
   }
   if (level) {
     leaveLog(stepsOf(level), puts)
-    head.seq = level.seq
+    head.seq = level.log.seq
   }
   const status = run.stopped?.status ?? 'error'
   const ending = run.end(reopened.length > 0 ? 'interrupted' : status, { puts, deletes }, error)
@@ -40,7 +41,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     await ending.catch(() => {
       // Perhaps for what it took along: the failure alone is little.
       claim.recover()
-      if (level) head.seq = level.seq
+      if (level) head.seq = level.log.seq
       return run.end(status, {}, error)
     })
   } catch (failure) {

@@ -1,23 +1,18 @@
-import { checkpointText, nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
+import { checkpointText, readCheckpoint, type Checkpoint, type Cut } from '../durable/checkpoint.ts'
 import { Unreadable } from '../durable/codec.ts'
-import { checkpointKey, eventKey } from '../durable/keys.ts'
-import { logText, type Logged } from '../durable/log-row.ts'
+import { checkpointKey } from '../durable/keys.ts'
 import { State, type Rows } from '../durable/state.ts'
-import { GraphChanged, StepLimitExceeded } from '../errors.ts'
-import type { Plan, PlanNode } from '../graph/plan.ts'
-import { later } from '../lib/clock.ts'
+import { StepLimitExceeded } from '../errors.ts'
+import type { Plan } from '../graph/plan.ts'
 import type { Key, Put } from '../store/store.ts'
 import { close } from './close.ts'
 import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
+import { Log } from './log.ts'
 import type { Run } from './run.ts'
 import type { Execution } from './execution.ts'
 import { Step } from './step.ts'
 import { isPromise } from './take.ts'
 import { view } from './view.ts'
-
-/** How much, and for how long, what was told may be unsaved. */
-const FLUSH_EVENTS = 512
-const FLUSH_MS = 1000
 
 /** One graph on its way: the thread's own, or a child graph inside a node. */
 export class Level {
@@ -34,15 +29,15 @@ export class Level {
   readonly emit: ((event: unknown) => unknown) | undefined
   state: State
   next: readonly Planned[] = []
+  /** What the branches on the way here left behind. */
+  cuts: readonly Cut[] = []
   joins: Joins = new Map()
   /** The step under way, or to come. */
   stepNo = 1
   /** The newest checkpoint, and whether it says less than this level knows. */
   checkpoint = ''
   stale = true
-  /** The next `seq`, and what was told and isn't stored yet: the last so many before it. */
-  seq = 1
-  log: Logged[] = []
+  readonly log: Log
   /** The way out of `start` is not known yet. */
   atStart = false
   step: Step | undefined
@@ -67,6 +62,7 @@ export class Level {
     this.place = parent?.place ?? ''
     this.emit = parent?.emit
     this.state = new State(plan.fields)
+    this.log = new Log(this)
   }
 
   /** Refuses to go on when the run, or the attempt of the node that this is a child of, is over. */
@@ -81,57 +77,9 @@ export class Level {
     return this.parent ? [...this.parent.step.level.chain(this.parent.task.id), task] : [task]
   }
 
-  /**
-   * Counts an event; makes it only if somebody may read it. A child's events stay in its own log.
-   *
-   * @param logged What is kept of it; without, it follows from what is stored
-   */
-  tell(
-    kind: string,
-    rest: () => object,
-    logged?: Logged,
-    step = this.stepNo,
-  ): Promise<void> | undefined {
-    const seq = this.seq++
-    const { sink, id, durable } = this.run
-    if (logged !== undefined && durable) this.log.push(logged)
-    if (this.parent || !sink) return undefined
-    return sink.push({ seq, run: id, ns: [], kind, step, ...rest() } as never)
-  }
-
-  /** A node has finished. */
-  tellEnd(execution: Execution): void {
-    if (execution.saved) return
-    execution.saved = true
-    const { node, task, index } = execution
-    this.tell(
-      'node_end',
-      () => ({ node: node.name, task: task.id, update: execution.shown() }),
-      2 * index + 1,
-    )
-  }
-
-  /** Counts that nodes have finished; it is told when it is stored, at `release`. */
-  told(results: readonly Execution[]): void {
-    if (!this.parent) this.run.sink?.hold()
-    for (const execution of results) this.tellEnd(execution)
-  }
-
-  /** What was counted is stored. */
-  release(): void {
-    if (!this.parent) this.run.sink?.release()
-  }
-
-  /** Adds the row of what was told since the last commit, if there is anything. */
-  writeLog(puts: Put[]): void {
-    const { log, seq, step } = this
-    if (log.length === 0) return
-    this.log = []
-    const { run } = this
-    const tasks = step?.executions.map(({ task }) => task.id) ?? []
-    const row = { run: run.id, step: this.stepNo, first: seq - log.length, tasks, log }
-    puts.push({ key: eventKey(run.claim.root, this.space, seq - 1), value: logText(row) })
-    this.#count()
+  /** Leaves it to the next run to work out what runs first. */
+  waitAtStart(checkpoint: string): void {
+    this.next = [{ task: { key: 'start', id: `${checkpoint}.start` }, node: undefined as never }]
   }
 
   /** Works out what runs first. A promise comes back only if the router of `start` made one. */
@@ -157,7 +105,9 @@ export class Level {
     id: string,
     source: Checkpoint['source'],
     puts: Put[],
-    told: Pick<Checkpoint, 'seq' | 'ran' | 'log'> = { seq: [this.seq, this.seq] },
+    told: Pick<Checkpoint, 'seq' | 'ran' | 'log'> & Partial<Pick<Checkpoint, 'run'>> = {
+      seq: [this.log.seq, this.log.seq],
+    },
   ): void {
     const { run } = this
     const { root } = run.claim
@@ -172,36 +122,20 @@ export class Level {
       next: this.next.map(({ task }) => task),
       joins:
         this.joins.size > 0
-          ? [...this.joins].map(([node, arrived]) => [node, [...arrived]] as const)
+          ? [...this.joins].map(
+              ([node, arrived]) =>
+                [node, [...arrived], this.plan.nodes.get(node)?.after ?? []] as const,
+            )
           : undefined,
       state: this.state.write(root, id, puts),
+      version: this.plan.version === 1 ? undefined : this.plan.version,
+      cuts: this.cuts.length > 0 ? this.cuts : undefined,
       ...told,
     }
     puts.push({ key: checkpointKey(root, this.space, id), value: checkpointText(row) })
     this.checkpoint = id
     this.stale = false
-    this.#count()
-  }
-
-  /** Stores what was told without waiting for the step: a second from now at most, or when it is much. */
-  flushSoon(): void {
-    const { run } = this
-    const flush = (): void => {
-      run.cancelFlush?.()
-      run.cancelFlush = undefined
-      const { step } = this
-      if (run.stopped || step?.stopped || this.log.length === 0) return
-      const puts: Put[] = []
-      this.writeLog(puts)
-      run.claim.commit({ puts }).catch((error: unknown) => step?.stop(error))
-    }
-    if (this.log.length >= FLUSH_EVENTS) flush()
-    else run.cancelFlush ??= later(run.app.owner.clock, FLUSH_MS, flush)
-  }
-
-  /** The head says how far the log goes. */
-  #count(): void {
-    if (!this.parent) this.run.claim.head.seq = this.seq
+    this.log.count()
   }
 
   /** Remembers where the level stands; the function that comes back takes it there again. */
@@ -221,41 +155,9 @@ export class Level {
     this.stepNo--
     this.write(claim.id(), 'step', puts)
     this.stepNo++
-    if (this.parent) puts.push(this.run.noteChild(this))
+    if (this.parent) puts.push(...this.run.noteChild(this))
     void claim.commit({ puts })
     return this.checkpoint
-  }
-
-  /**
-   * Takes over what a checkpoint says.
-   *
-   * @param shared Its rows belong to another branch or owner
-   * @throws GraphChanged if a task's node is gone
-   */
-  async load(id: string, shared: boolean): Promise<Checkpoint> {
-    const { claim } = this.run
-    const row = await readRow(claim, claim.root, this.space, id)
-    const missing = row.next
-      .map(({ key }) => nodeOf(key))
-      .filter((name) => !this.plan.nodes.has(name) && name !== 'start')
-    if (missing.length > 0) {
-      throw new GraphChanged(
-        `Cannot go on with thread "${claim.head.thread}": graph "${this.plan.name}" has no ${missing.map((name) => `node "${name}"`).join(' and no ')} any more`,
-        { thread: claim.head.thread, missing },
-      )
-    }
-    this.state = await State.load(this.plan.fields, claim.root, row.state, claim, shared)
-    this.next = row.next.flatMap((task) => {
-      const node = this.plan.nodes.get(nodeOf(task.key))
-      return node ? [{ task, node: node as PlanNode }] : []
-    })
-    this.atStart = row.next[0]?.key === 'start'
-    this.joins = new Map(row.joins?.map(([node, arrived]) => [node, new Set(arrived)]))
-    this.stepNo = row.step + 1
-    this.checkpoint = row.id
-    this.stale = false
-    this.seq = row.seq[1]
-    return row
   }
 }
 

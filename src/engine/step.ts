@@ -1,5 +1,6 @@
 import { Execution } from './execution.ts'
 import type { Level } from './level.ts'
+import { restore, resultEntry } from './result.ts'
 
 /** What runs at once, and one promise that settles when all of it has finished, paused or been stopped. */
 export class Step {
@@ -24,7 +25,7 @@ export class Step {
     this.executions = level.next.map(({ task, node }, i) => new Execution(this, task, node, i))
     for (const execution of this.executions) {
       const known = run.journal.of(execution.task.id)?.result
-      if (known) execution.restore(known)
+      if (known) restore(execution, known)
       else if (run.waits(execution.task.id)) execution.status = 'paused'
       else this.left = ++this.#ready
     }
@@ -54,7 +55,7 @@ export class Step {
   landed(execution: Execution): void {
     this.#unsaved.push(execution)
     const { durable } = this.level.run
-    if (!durable) this.level.tellEnd(execution)
+    if (!durable) this.level.log.tellEnd(execution)
     if (this.settle() > 0 && durable) this.saving ??= this.#save()
   }
 
@@ -81,11 +82,12 @@ export class Step {
     if (results.length === 0) return
     const { level } = this
     const { claim } = level.run
-    const puts = results.map((execution) => claim.entry(execution.entry()))
-    level.told(results)
-    level.writeLog(puts)
+    const puts = results.flatMap((execution) => claim.entry(resultEntry(execution)))
+    level.log.hold()
+    for (const execution of results) level.log.tellEnd(execution)
+    level.log.write(puts)
     await claim.commit({ puts })
-    level.release()
+    level.log.release()
   }
 
   /** Hands over the results that are not stored yet, in the order in which they came. */

@@ -7,10 +7,12 @@ import { digest } from '../lib/digest.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Level } from './level.ts'
+import { resultEntry } from './result.ts'
 import { indexPuts, stepsOf } from './run.ts'
 import type { Ask } from './calls.ts'
 import type { Execution } from './execution.ts'
 import type { Step } from './step.ts'
+import { trailsOf } from './trail.ts'
 
 /** What holds a thread. */
 export interface Pauses {
@@ -35,11 +37,13 @@ export async function suspend(level: Level): Promise<Pauses> {
   const executions = steps.flatMap((step) => [...step.executions])
   const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
   const ids = await Promise.all(asks.map(idOf))
+  const trail = await trailsOf(level)
   level.assertAlive()
   const results = steps.flatMap((step) => step.unsaved())
   const notes = executions.flatMap(({ asked }) => asked?.notes ?? [])
-  for (const entry of [...results.map((execution) => execution.entry()), ...notes])
-    puts.push(claim.entry(entry))
+  puts.push(...trail.puts)
+  for (const entry of [...results.map((one) => resultEntry(one)), ...notes, ...trail.notes])
+    puts.push(...claim.entry(entry))
   // A task that finished without asking again what it had asked has no use for an answer.
   const idsOf = (tasks: readonly { readonly task: Task }[]): Set<string> =>
     new Set(tasks.map(({ task }) => task.id))
@@ -64,21 +68,21 @@ export async function suspend(level: Level): Promise<Pauses> {
   const records = new Map([...run.records, ...fresh.map((record) => [record.id, record] as const)])
   const open = head.open.map(({ id }) => records.get(id)!)
   const pauses = shown(head.thread, open, now)
-  for (const execution of results) execution.step.level.told([execution])
-  level.told([])
+  level.log.hold()
+  for (const execution of results) execution.step.level.log.tellEnd(execution)
   for (const [i, record] of fresh.entries()) tellPause(level, asks[i]!.execution, record)
   leaveLog(steps, puts)
-  head.seq = level.seq
+  level.log.count()
   await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
-  level.release()
+  level.log.release()
   return pauses
 }
 
 /** Stores what was told in steps that don't close now; a child graph counts on from there. */
 export function leaveLog(steps: readonly Step[], puts: Put[]): void {
   for (const { level } of steps) {
-    if (level.parent && level.log.length > 0) puts.push(level.run.noteChild(level))
-    level.writeLog(puts)
+    if (level.parent && level.log.unsaved) puts.push(...level.run.noteChild(level))
+    level.log.write(puts)
   }
 }
 
@@ -96,11 +100,11 @@ function tellPause(level: Level, execution: Execution, record: PauseRecord): voi
   const node = execution.node.name
   if (record.kind === 'question') {
     const asked = (): Interruption => interruption(thread, record, undefined, record.time, false)
-    level.tell('interrupt', () => ({ node, interruption: asked() }), [node, record.id])
+    level.log.tell('interrupt', () => ({ node, interruption: asked() }), [node, record.id])
   } else {
     const told = timer(thread, record)
     const { wakeAt, payload } = told
-    level.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }), [node, record.id])
+    level.log.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }), [node, record.id])
   }
 }
 
