@@ -13,6 +13,8 @@ import { all, keepBooks } from './harness.ts'
 
 keepBooks()
 
+const quiet = { debug() {}, warn() {}, error() {} }
+
 type App = CompiledGraph<any, any, any, any>
 
 function counted() {
@@ -121,7 +123,7 @@ test('a run that died is recovered by the next who asks for it, and told whole',
     const thread = `t${k}`
     calls.a = 0
     const store = withFaults(data, [{ at: k, crash: 'after' }])
-    const app = compile(declared, { store, clock }) as App
+    const app = compile(declared, { store, clock, logger: quiet }) as App
     const error = await app.run({ ...request, thread }).catch((thrown: unknown) => thrown)
     if (!(error instanceof Crash)) break
     crashed++
