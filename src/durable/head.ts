@@ -36,6 +36,8 @@ export interface HeadOfRun {
   strikes: number
   metadata: Metadata
   error?: ErrorInfo | undefined
+  /** The row of the last idempotency key, by its name behind the root, and the run that it started: where reads lag, the row may not be seen. */
+  key?: readonly [row: string, run: string] | undefined
   /** Rows that a claim writes, or removes where it says null, and that a store without atomic batches may not have yet. */
   redo?: readonly (readonly [key: string, value: string | null])[] | undefined
 }

@@ -26,7 +26,10 @@ async function lookUp(
 ): Promise<string | undefined> {
   const claim = await find(app, tenant, thread)
   if (!claim) return undefined
-  const [row] = await claim.get([await idempotencyKey(claim.root, key)])
+  const name = await idempotencyKey(claim.root, key)
+  const [last, run] = claim.head.key ?? []
+  if (last !== undefined && claim.root + last === name) return run
+  const [row] = await claim.get([name])
   return row && readable(thread, () => JSON.parse(row.value) as string)
 }
 
