@@ -12,6 +12,12 @@ export interface Task {
   readonly item?: Cell | undefined
 }
 
+/** A part of a thread's own numbers that a branch left behind: those after the first, up to the second. */
+export type Cut = readonly [after: number, upTo: number]
+
+/** A join that some of those it waits for have reached. */
+export type Join = readonly [node: string, arrived: readonly string[], after: readonly string[]]
+
 /** A thread, or a child graph in one, between two steps. Written once. */
 export interface Checkpoint {
   readonly id: string
@@ -23,9 +29,13 @@ export interface Checkpoint {
   readonly time: number
   /** What runs next; `start` alone: the way out of `start` is not known yet. */
   readonly next: readonly Task[]
-  /** Which predecessors of a join have arrived, by node. */
-  readonly joins?: readonly (readonly [node: string, arrived: readonly string[]])[] | undefined
+  /** Which predecessors of a join have arrived, by node, and whom it waits for in all. */
+  readonly joins?: readonly Join[] | undefined
   readonly state: StateRefs
+  /** The graph's at that time. @default 1 */
+  readonly version?: number | undefined
+  /** What the branches on the way here left behind. Nobody can answer what was asked there. */
+  readonly cuts?: readonly Cut[] | undefined
   /** The first `seq` of the events that it reports and the next after them. The last one is the end of its step. */
   readonly seq: readonly [first: number, next: number]
   /** The tasks that ran in its step, in order. */
@@ -33,6 +43,9 @@ export interface Checkpoint {
   /** What it reports before the end of the step. @default every task starts, then every task ends */
   readonly log?: readonly Logged[] | undefined
 }
+
+/** The number in a checkpoint's id: it rises in the order in which a thread's checkpoints, runs and pauses were made. */
+export const numberOf = (id: string): number => Number.parseInt(id.slice(0, 10), 36)
 
 /** The node of a task's key. */
 export const nodeOf = (key: string): string => {

@@ -45,9 +45,12 @@ export const rootPrefix = (place: string, born: string): Key => `t/${place}.${bo
 
 /** Checkpoints of a namespace, newest first. */
 export const checkpointPrefix = (root: Key, ns: string): Key => `${root}c/${ns}/`
-/** One checkpoint; its id carries its number. */
+/** An id, newer ones first; it carries its number. */
+const newestFirst = (id: string): string =>
+  descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
+/** One checkpoint. */
 export const checkpointKey = (root: Key, ns: string, id: string): Key =>
-  checkpointPrefix(root, ns) + descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
+  checkpointPrefix(root, ns) + newestFirst(id)
 
 /** The id of the checkpoint under a key. */
 export const checkpointIn = (key: Key): string =>
@@ -56,6 +59,18 @@ export const checkpointIn = (key: Key): string =>
 /** Where the rows of a child graph are, by its path and newest first: a node may run many. */
 export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key> =>
   `${root}b/${await digest(JSON.stringify(ns))}/`
+/** The one whose first checkpoint is this. */
+export const spaceKey = async (root: Key, ns: readonly string[], first: string): Promise<Key> =>
+  (await spacePrefix(root, ns)) + newestFirst(first)
+/** The name of a child graph's rows: which task runs it, and in which place. */
+export const spaceOf = (task: string, place: string): Promise<string> => digest(`${task}/${place}`)
+
+/** Where the child graphs of a step's tasks stood when the task paused for the first time, by task. */
+export const trailPrefix = (root: Key, step: string): Key => `${root}f/${step}/`
+export const trailKey = async (root: Key, task: string): Promise<Key> => {
+  const end = task.indexOf('.')
+  return trailPrefix(root, task.slice(0, end)) + (await part(task.slice(end + 1)))
+}
 
 /** Events of a namespace that no checkpoint reports, in order; a row is named after its last. */
 export const eventPrefix = (root: Key, ns: string): Key => `${root}e/${ns}/`
@@ -73,6 +88,10 @@ export const journalKey = (root: Key, step: string, n: number): Key =>
 /** Runs, newest first: `<n>` when it began, `<n>.e` when it ended. */
 export const runPrefix = (root: Key): Key => `${root}r/`
 export const runKey = (root: Key, n: number): Key => runPrefix(root) + descending(n)
+
+/** Which run a request has started that carried this key. */
+export const idempotencyKey = async (root: Key, key: string): Promise<Key> =>
+  `${root}k/${await part(key)}`
 
 /** Questions and timers: `<id>` as asked, `<id>.a` as settled. */
 export const pausePrefix = (root: Key): Key => `${root}i/`
@@ -96,3 +115,17 @@ export const directoryPrefix = ({ graph, tenant }: Pick<Address, 'graph' | 'tena
   `n/${graph}/${tenant}/`
 export const directoryKey = (at: Address, created: number): Key =>
   `${directoryPrefix(at)}${descending(created)}/${at.place}`
+
+/** What kind of row of a thread is under a key: its letter, or none if it lies under no thread's root. */
+const kindOf = (key: Key): string | undefined =>
+  key.startsWith('t/') ? key[key.indexOf('/', 2) + 1] : undefined
+/** Piece `n` of the text of a row, beside the thread's other rows. */
+export function pieceKey(key: Key, n: number): Key {
+  const at = key.indexOf('/', 2) + 1
+  return `${key.slice(0, at)}x/${key.slice(at)}.${n}`
+}
+export const isPiece = (key: Key): boolean => kindOf(key) === 'x'
+/** Whether the row may lie in pieces. Those of a journal don't: they are removed without being read. */
+export const isCuttable = (key: Key): boolean => !/[wx]/.test(kindOf(key) ?? 'x')
+/** Piece `n` of a part of a head. */
+export const headPieceKey = (root: Key, part: string, n: number): Key => `${root}x/h/${part}.${n}`

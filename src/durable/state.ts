@@ -58,6 +58,20 @@ export class State {
     }
   }
 
+  /** Forgets a field, and whatever is stored of fields that are gone: the next row of plain fields holds all there is. */
+  drop(at = -1): void {
+    if (at >= 0) this.values[at] = undefined
+    this.#plain.shared = true
+    this.#changed = true
+  }
+
+  /** The same values, none of which counts as stored: they are for another thread. */
+  apart(): State {
+    const state = new State(this.fields)
+    for (const [at, value] of this.values.entries()) if (value !== undefined) state.set(at, value)
+    return state
+  }
+
   /** Adds to a list. */
   append(at: number, cells: readonly Cell[]): void {
     const list = this.values[at]
@@ -125,6 +139,7 @@ export class State {
     )
     const entries = await store.get(keys)
     let n = 0
+    let gone = false
     for (const ref of refs) {
       const [generation, updates, common] = ref
       const log: Log = { generation, updates, shared: shared || common === 1, marks: [] }
@@ -142,7 +157,10 @@ export class State {
         }
         for (const [name, json] of Object.entries(row)) {
           const i = indexOf(name, 'plain')
-          if (i === undefined) continue
+          if (i === undefined) {
+            gone = true
+            continue
+          }
           state.values[i] = read(json)
           log.marks[i] = at + count
         }
@@ -153,6 +171,7 @@ export class State {
         state.#lists[list] = log
       }
     }
+    if (gone) state.drop()
     for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind === 'list')
     return state
   }
@@ -165,6 +184,13 @@ export class State {
     if (!listed) this.set(at, encode(items))
     else if (Array.isArray(items)) this.set(at, new List(items.map((item) => encode(item))))
   }
+}
+
+/** The same state as seen from another branch. */
+export const sharedRefs = ({ p, l }: StateRefs): StateRefs => {
+  const share = ([generation, updates]: LogRef): LogRef => [generation, updates, 1]
+  const lists = l && Object.entries(l).map(([field, ref]) => [field, share(ref)] as const)
+  return { p: p && share(p), l: lists && Object.fromEntries(lists) }
 }
 
 /** Counts an update. Tells how many came before those that its row holds. */

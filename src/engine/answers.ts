@@ -2,7 +2,10 @@ import type { Claim } from '../durable/claim.ts'
 import { encode, type Cell } from '../durable/codec.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { pauseKey } from '../durable/keys.ts'
+import { readPause } from '../durable/pause.ts'
 import { AmbiguousResume, NothingToResume, UnknownInterruption } from '../errors.ts'
+import { readable } from './find.ts'
+import { readRow } from './level.ts'
 import type { Opening } from './request.ts'
 import type { Run } from './run.ts'
 import { refusal } from './take.ts'
@@ -76,9 +79,10 @@ async function stranger(
 ): Promise<Error> {
   const { thread } = claim.head
   const cannot = `Cannot answer "${interruptions.join('", "')}": `
-  if (open.length === 0)
+  const left = await leftBehind(claim, interruptions)
+  if (!left && open.length === 0)
     return new NothingToResume(`${cannot}nothing is open on thread "${thread}"`, { thread })
-  if ((await settled(claim, interruptions)).every(Boolean))
+  if (!left && (await settled(claim, interruptions)).every(Boolean))
     return new NothingToResume(`${cannot}it has been answered`, { thread })
   return new UnknownInterruption(`${cannot}no such question is open on thread "${thread}"`, {
     thread,
@@ -86,8 +90,26 @@ async function stranger(
   })
 }
 
+const isOurs = (id: string): boolean => /^[a-z]+_[0-9a-f]{32}$/.test(id)
+
 /** What is known of the ends of pauses. Ids that are none of ours have none. */
 export async function settled(claim: Claim, ids: readonly string[]): Promise<readonly unknown[]> {
-  const ours = ids.length > 0 && ids.every((id) => /^[a-z]+_[0-9a-f]{32}$/.test(id))
+  const ours = ids.length > 0 && ids.every(isOurs)
   return ours ? claim.get(ids.map((id) => `${pauseKey(claim.root, id)}.a`)) : [undefined]
+}
+
+/** Whether one of these was asked on a line that a branch has left. */
+function leftBehind(claim: Claim, ids: readonly string[]): Promise<boolean> {
+  const { root, head } = claim
+  return readable(
+    head.thread,
+    async () => {
+      const { cuts = [] } = await readRow(claim, root, '-', head.checkpoint)
+      const asked = cuts.length > 0 ? ids.filter(isOurs) : []
+      const rows = await claim.get(asked.map((id) => pauseKey(root, id)))
+      const numbers = rows.flatMap((row) => (row ? readPause(row.value).n : []))
+      return numbers.some((n) => cuts.some(([after, upTo]) => n > after && n <= upTo))
+    },
+    head.checkpoint,
+  )
 }

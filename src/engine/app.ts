@@ -1,4 +1,5 @@
 import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
+import { fitted } from '../durable/fit.ts'
 import { sealed } from '../durable/seal.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
@@ -9,15 +10,20 @@ import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { memory } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import { NodeContext } from './context.ts'
+import type { StreamEvent } from './event.ts'
+import { fork, type Forked, type ForkOptions } from './fork.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
 import { checkOptions } from './options.ts'
+import { prune, type Kept } from './prune.ts'
 import { interruptions } from './questions.ts'
 import { checkRequest, type Durability, type Outcome, type RunRequest } from './request.ts'
 import { Run, type App } from './run.ts'
 import { history, state } from './snapshot.ts'
+import { subscribe } from './subscribe.ts'
 import { tick, type Ticked } from './tick.ts'
+import { runUntilDone } from './until-done.ts'
 
 /** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
 export interface Runner<State = any, Input = any, Name extends string = any, Event = any> {
@@ -44,6 +50,23 @@ export interface Runner<State = any, Input = any, Name extends string = any, Eve
     thread: string,
     options: { readonly limit?: number; readonly before?: string; readonly ns: readonly string[] },
   ): AsyncIterable<Snapshot>
+  /** Makes a new branch at a checkpoint, or a new thread with `to`; `update` replaces fields, past any reducer. Runs nothing: `run({ thread })` goes on from it. */
+  fork(thread: string, options: ForkOptions<State>): Promise<Forked>
+  /** Events that are recorded after `after` (all by default), then those that come. Ends with the run if `run` is given, with `signal` otherwise. */
+  subscribe(
+    thread: string,
+    options?: { readonly after?: number; readonly run?: string; readonly signal?: AbortSignal },
+  ): AsyncIterable<StreamEvent<Name, State, Event>>
+  /** The same inside a child graph. */
+  subscribe(
+    thread: string,
+    options: {
+      readonly after?: number
+      readonly run?: string
+      readonly signal?: AbortSignal
+      readonly ns: readonly string[]
+    },
+  ): AsyncIterable<StreamEvent>
   /** Threads of this graph, newest first. */
   threads(options?: {
     readonly status?: Status
@@ -83,8 +106,12 @@ export interface CompiledGraph<
   readonly name: string
   /** The same app for one tenant: only its threads, lists and questions; ids are unique within it. `tick` serves all. */
   tenant(id: string): Runner<State, Input, Name, Event>
+  /** As `run`, sleeping in this process until nothing but questions is open. It keeps the process. */
+  runUntilDone(request: RunRequest<Input>): Promise<Outcome<State>>
   /** Continues due waits, earliest first, and recovers runs whose owner died; resolves when those runs have paused or ended. `next`: when to come again. A failing run is recorded, not thrown. */
   tick(options?: { readonly now?: number; readonly limit?: number }): Promise<Ticked>
+  /** Drops old checkpoints of a thread that nobody runs; what is kept is read as before. Tells how many are gone. */
+  prune(thread: string, kept: Kept): Promise<{ readonly removed: number }>
 }
 
 /** What a graph runs with. */
@@ -132,7 +159,12 @@ export function compile(graph: Graph, options: CompileOptions = {}): CompiledGra
         throw new TypeError(`Cannot serve a tenant of graph "${graph.name}": its id is no string`)
       return runner(app, id)
     },
+    async runUntilDone(request) {
+      checkRequest(request)
+      return runUntilDone(app, request)
+    },
     tick: (request) => tick(app, request),
+    prune: (thread, kept) => prune(app, '', thread, kept),
   }
 }
 
@@ -145,6 +177,8 @@ function runner(app: App, tenant: string): Runner {
     },
     state: (thread, at) => state(app, tenant, thread, at),
     history: (thread, range) => history(app, tenant, thread, range),
+    fork: (thread, options) => fork(app, tenant, thread, options),
+    subscribe: (thread, options) => subscribe(app, tenant, thread, options) as AsyncIterable<any>,
     threads: (range) => threads(app, tenant, range),
     runs: (thread, range) => runs(app, tenant, thread, range),
     interruptions: (filter) => interruptions(app, tenant, filter),
@@ -169,10 +203,11 @@ function appOf(graph: Graph, options: CompileOptions): App {
   return {
     plan: plan(graph),
     owner: {
-      store: sealed(store),
+      store: sealed(fitted(store)),
       clock: whole(clock),
       random,
       leaseMs,
+      listeners: new Map(),
       // Made when first needed: a Worker may not use randomness while it loads.
       get name() {
         return (owner ??= make('own_'))

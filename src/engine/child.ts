@@ -1,12 +1,11 @@
 import { SKIP } from '../durable/head.ts'
 import type { Entry } from '../durable/journal.ts'
-import { spacePrefix } from '../durable/keys.ts'
-import { digest } from '../lib/digest.ts'
-import { descending } from '../lib/ids.ts'
+import { spaceKey, spaceOf } from '../durable/keys.ts'
 import type { Put } from '../store/store.ts'
 import type { Plan } from '../graph/plan.ts'
 import { fill } from './fold.ts'
 import { drive, Level } from './level.ts'
+import { load } from './load.ts'
 import type { Execution } from './execution.ts'
 import { placeOfChild } from './place.ts'
 import { snapshot } from './view.ts'
@@ -56,13 +55,13 @@ async function enter(
   const { run } = execution.step.level
   const { attempt } = execution
   const place = await where
-  const space = await digest(`${execution.task.id}/${place}`)
+  const space = await spaceOf(execution.task.id, place)
   const level = new Level(run, plan, { execution, attempt, space, place, emit })
   level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) {
-    await level.load(known.value as string, run.tookOver)
-    level.seq = Math.max(level.seq, known.seq ?? 0) + (run.tookOver ? SKIP : 0)
+    await load(level, known.value as string, run.tookOver)
+    level.log.seq = Math.max(level.log.seq, known.seq ?? 0) + (run.tookOver ? SKIP : 0)
   }
   if (!known) {
     await fill(plan, level.state, input, execution.node.name)
@@ -71,9 +70,8 @@ async function enter(
     level.assertAlive()
     const puts: Put[] = []
     level.write(id, 'input', puts)
-    const named = await spacePrefix(run.claim.root, level.ns)
-    puts.push({ key: named + descending(run.claim.head.last) + id.slice(10), value: space })
-    await run.claim.commit({ puts: [...puts, run.noteChild(level)] })
+    puts.push({ key: await spaceKey(run.claim.root, level.ns, id), value: space })
+    await run.claim.commit({ puts: [...puts, ...run.noteChild(level)] })
   }
   level.assertAlive()
   execution.calls.children.add(level)
@@ -93,5 +91,5 @@ export const childEntry = (level: Level): Entry => ({
   task: (level.parent as Execution).task.id,
   place: level.place,
   value: level.checkpoint,
-  seq: level.seq,
+  seq: level.log.seq,
 })

@@ -1,7 +1,8 @@
-import { Claim, hint, mint } from '../durable/claim.ts'
+import { Claim } from '../durable/claim.ts'
 import { encode, Tagged } from '../durable/codec.ts'
 import { skipAhead, type Head } from '../durable/head.ts'
 import { address, directoryKey, idempotencyKey, runKey } from '../durable/keys.ts'
+import { hint, mint } from '../durable/owner.ts'
 import { iso } from '../durable/pause.ts'
 import type { RunStart } from '../durable/run-record.ts'
 import { isHeddleError, ResumeConflict, ThreadBusy } from '../errors.ts'
@@ -21,6 +22,8 @@ export interface Admission {
   readonly deletes: Key[]
   /** Why the run fails as soon as it has the thread. */
   failure?: { readonly error: unknown }
+  /** How the thread stood, and which of its commits that was. */
+  stood?: readonly [how: string, commits: number]
 }
 
 /**
@@ -30,26 +33,31 @@ export interface Admission {
  * @returns Begins the run, which is claimed by now; rejects if the way out of `start` failed
  */
 export async function admit(run: Run, request: Opening): Promise<() => Promise<void>> {
-  const { puts, deletes, failure } = await run.until(prepare(run, request)).catch(async (error) => {
+  const admission: Admission = { puts: [], deletes: [] }
+  const broken = await run.until(prepare(run, request, admission)).catch((error: unknown) => {
     // What can't be read may be what somebody faster has removed.
-    if (!run.claim || !isHeddleError(error, 'corrupt_checkpoint')) throw error
-    throw await overtaken(run, request, error)
+    if (run.claim && isHeddleError(error, 'corrupt_checkpoint')) return error
+    throw error
   })
   if (run.stopped) throw run.stopped.reason
   const { claim } = run
-  if (!(await claim.take({ puts, deletes }))) throw await overtaken(run, request)
+  if (broken || !(await claim.take(admission))) {
+    const late = await overtaken(run, request, admission, broken as Error | undefined)
+    if (late) throw late
+    return admit(run, request)
+  }
   return async () => {
     if (!run.durable) claim.hold()
     else if (!run.stopped) {
       claim.head.status = 'running'
       await claim.commit()
     }
-    if (failure) throw failure.error
+    if (admission.failure) throw admission.failure.error
   }
 }
 
 /** Everything up to the claim: only reads, and what a request may be refused for. */
-async function prepare(run: Run, request: Opening): Promise<Admission> {
+async function prepare(run: Run, request: Opening, admission: Admission): Promise<void> {
   const { app } = run
   const { thread, tenant = '', metadata } = request
   const found = await find(app, tenant, thread)
@@ -62,8 +70,8 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
       undefined,
     ))
   const { head } = claim
+  admission.stood = [standing(head), head.commits]
   const level = (run.level = new Level(run, app.plan))
-  const admission: Admission = { puts: [], deletes: [] }
   if (owned(head, request.wake ?? app.owner.clock.now())) {
     const answered = await settled(claim, Object.keys(request.answers ?? {}))
     const asks = head.open.some(({ kind }) => kind === 'question')
@@ -88,12 +96,12 @@ async function prepare(run: Run, request: Opening): Promise<Admission> {
   if (request.idempotencyKey !== undefined) {
     const key = await idempotencyKey(claim.root, request.idempotencyKey)
     admission.puts.push({ key, value: JSON.stringify(run.id) })
+    head.key = [key.slice(claim.root.length), run.id]
   }
   if (!found) {
     admission.puts.push({ key: directoryKey(claim.at, head.created), value: hint(head) })
   }
-  head.seq = level.seq
-  return admission
+  head.seq = level.log.seq
 }
 
 /** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */
@@ -114,6 +122,7 @@ export function born({ plan, owner }: App, tenant: string, thread: string): Head
     strikes: 0,
     metadata: {},
     error: undefined,
+    key: undefined,
     redo: undefined,
     updated: 0,
     until: 0,
@@ -152,17 +161,28 @@ function start({ claim, app, id, user, durable }: Run, request: Opening, puts: P
 }
 
 /**
- * Why a run comes too late: somebody was faster between its look and its claim.
+ * Why a run comes too late: somebody was faster between its look and its claim. If that was a prune there is no reason.
  *
  * @param broken What a look found, which stands if nobody has touched the thread since
  */
-async function overtaken({ app, claim }: Run, request: Opening, broken?: Error): Promise<Error> {
-  const { tenant, thread, born: id, commits } = claim.head
+async function overtaken(
+  { app, claim }: Run,
+  request: Opening,
+  { stood: [how, commits] = ['', 0] }: Admission,
+  broken?: Error,
+): Promise<Error | undefined> {
+  const { tenant, thread } = claim.head
   const now = (await find(app, tenant, thread))?.head
-  if (broken && now?.born === id && now.commits === commits) return broken
+  const same = now !== undefined && standing(now) === how
+  if (same && now.commits === commits && broken) return broken
+  if (same && now.commits !== commits) return undefined
   if (!now && !('input' in request)) return nothing(thread, 'it does not exist any more')
   return taken(request, now, 'answer' in request || 'answers' in request)
 }
+
+/** What of a thread changes with whatever is done to it, but for a prune. */
+const standing = ({ born, owner, run, status, checkpoint, open }: Head): string =>
+  JSON.stringify([born, owner, run, status, checkpoint, open])
 
 /** Why a thread can't be had: another run has it, or what the request answers was answered by others. */
 function taken({ thread }: Opening, head: Head | undefined, answered: boolean): Error {

@@ -4,12 +4,13 @@ import { checkpointIn, checkpointKey, checkpointPrefix, spacePrefix } from '../d
 import { iso } from '../durable/pause.ts'
 import type { Snapshot, Status } from '../durable/records.ts'
 import { State } from '../durable/state.ts'
-import { UnknownCheckpoint } from '../errors.ts'
+import { CorruptCheckpoint, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
-import { find, readable, records } from './find.ts'
+import { find, look, readable, records } from './find.ts'
 import { readRow } from './level.ts'
 import { rows, shownOf, type Part } from './list.ts'
 import type { App } from './run.ts'
+import { stateOf } from './stored.ts'
 import { shown } from './suspend.ts'
 import { snapshot } from './view.ts'
 
@@ -29,12 +30,25 @@ export async function state(
     for await (const newest of history(app, tenant, thread, { ns, limit: 1 })) return newest
     return undefined
   }
-  const claim = await find(app, tenant, thread)
-  const space = claim && (await spaceOf(app, claim, ns))
-  if (!space) return undefined
-  const id = checkpoint ?? claim.head.checkpoint
+  const space = (claim: Claim): Promise<string | undefined> => spaceOf(app, claim, ns)
+  return snapshotAt(app, tenant, thread, checkpoint, space)
+}
+
+/** The snapshot of a checkpoint, the newest if none is named; `undefined` if there is none such, or none any more. */
+async function snapshotAt(
+  app: App,
+  tenant: string,
+  thread: string,
+  checkpoint: string | undefined,
+  within: (claim: Claim) => string | undefined | Promise<string | undefined>,
+): Promise<Snapshot | undefined> {
   try {
-    return await show(app, claim, space, id, () => readRow(claim, claim.root, space, id))
+    return await look(app, tenant, thread, async (claim) => {
+      const space = await within(claim)
+      const id = checkpoint ?? claim.head.checkpoint
+      if (!space) return undefined
+      return await show(app, claim, space, id, () => readRow(claim, claim.root, space, id))
+    })
   } catch (error) {
     if (error instanceof UnknownCheckpoint) return undefined
     throw error
@@ -57,12 +71,15 @@ export async function* history(
   const entries = rows(app, checkpointPrefix(root, space), after, page)
   yield* shownOf(entries, { limit } as Part, ({ key, value }) => {
     const id = checkpointIn(key)
-    return show(app, claim, space, id, () => readCheckpoint(value, id))
+    return show(app, claim, space, id, () => readCheckpoint(value, id)).catch((error: unknown) => {
+      if (!(error instanceof CorruptCheckpoint)) throw error
+      return snapshotAt(app, tenant, thread, id, () => space)
+    })
   })
 }
 
 /** The name of a namespace's rows; of a child graph that ran more than once, the newest. */
-async function spaceOf(
+export async function spaceOf(
   { owner }: App,
   { root }: Claim,
   ns: readonly string[] = [],
@@ -84,8 +101,10 @@ function show(
   const newest = id === checkpoint
   const made = async (): Promise<Snapshot> => {
     const row = await read()
-    const fields = space === '-' ? app.plan.fields : undefined
-    const values = await State.load(fields, root, row.state, claim, false)
+    const stored = (): Promise<State> => State.load(undefined, root, row.state, claim, false)
+    // A look is never refused for what a run would be refused for: then it shows what is stored.
+    const today = (): Promise<State> => stateOf(app.plan, row, claim, false).catch(stored)
+    const values = await (space === '-' ? today() : stored())
     const pauses = newest
       ? await records(
           claim,

@@ -33,17 +33,29 @@ export function checked(result: SchemaResult<unknown>, from: Origin, field: stri
 /** What is wrong with a value, and where it came from. */
 export function refusal(issues: readonly Issue[], at: Refused): SchemaError {
   const { graph, node, field, interruption } = at
-  const keys = issues[0]?.path?.map((key) => String(typeof key === 'object' ? key.key : key))
-  const path = keys?.length ? `at "${keys.join('.')}": ` : ''
   const part = node === undefined ? 'the input' : 'the update'
   const named = field === undefined ? part : `field "${field}"`
   const what = interruption === undefined ? named : `the answer to "${interruption}"`
   const whose = node === undefined ? '' : ` of node "${node}"`
   const where = graph === undefined ? '' : ` in graph "${graph}"`
-  return new SchemaError(
-    `Cannot accept ${what}${whose}${where}: ${path}${issues[0]?.message ?? 'it is not valid'}`,
-    { ...at, issues },
-  )
+  return new SchemaError(`Cannot accept ${what}${whose}${where}: ${issueText(issues)}`, {
+    ...at,
+    issues,
+  })
+}
+
+/** What is wrong, and where in the value. */
+export function issueText([issue]: readonly Issue[]): string {
+  const keys = issue?.path?.map((key) => String(typeof key === 'object' ? key.key : key))
+  return `${keys?.length ? `at "${keys.join('.')}": ` : ''}${issue?.message ?? 'it is not valid'}`
+}
+
+/** The position of a field, or `SchemaError` for a name that is none. */
+export function fieldAt(plan: Plan, name: string, from: Origin): number {
+  const at = plan.index.get(name)
+  if (at !== undefined) return at
+  const known = [...plan.index.keys()].map((field) => `"${field}"`)
+  throw wrong(`There is no such field; there are ${known.join(', ')}`, { ...from, field: name })
 }
 
 /** Refuses what isn't a plain object: what else has members of its own would be taken for an empty one. */
@@ -63,11 +75,7 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
   const taken: Update = []
   let waits: Promise<unknown>[] | undefined
   for (const name of Object.keys(update)) {
-    const i = plan.index.get(name)
-    if (i === undefined) {
-      const known = [...plan.index.keys()].map((field) => `"${field}"`)
-      throw wrong(`There is no such field; there are ${known.join(', ')}`, { ...from, field: name })
-    }
+    const i = fieldAt(plan, name, from)
     const field = plan.fields[i] as PlanField
     const value = update[name]
     const at = taken.length

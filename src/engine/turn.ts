@@ -1,8 +1,10 @@
+import { numberOf, type Checkpoint } from '../durable/checkpoint.ts'
 import { turnPage } from '../durable/journal.ts'
 import { ThreadPaused } from '../errors.ts'
 import { readable } from './find.ts'
 import { fill, fold } from './fold.ts'
 import type { Level } from './level.ts'
+import { load } from './load.ts'
 import type { Admission } from './open.ts'
 import type { Opening } from './request.ts'
 import type { Run } from './run.ts'
@@ -28,7 +30,7 @@ export async function turn(
     )
   }
   if (head.checkpoint) {
-    await stand(run, level, request.from)
+    await stand(run, level, { from: request.from, anew: true })
     const update = await take(plan, request.input, { graph: plan.name })
     await fold(plan, level.state, [{ node: { name: 'input' }, update }])
   } else await fill(plan, level.state, request.input)
@@ -38,7 +40,7 @@ export async function turn(
   } catch (error) {
     // The run fails, and its record says so; it can go on from `start` when the graph is mended.
     admission.failure = { error }
-    level.next = [{ task: { key: 'start', id: `${id}.start` }, node: undefined as never }]
+    level.waitAtStart(id)
   }
   level.write(id, 'input', admission.puts)
   run.dropOpen(admission)
@@ -46,11 +48,31 @@ export async function turn(
   head.checkpoint = id
 }
 
-/** Takes a level to a checkpoint, the newest if none is named; events are counted on. */
-export async function stand(run: Run, level: Level, from?: string): Promise<void> {
-  const { thread, checkpoint, seq } = run.claim.head
+/**
+ * Takes a level to a checkpoint, the newest if none is named; events are counted on.
+ *
+ * @param apart What follows is a branch of its own; from an older checkpoint it always is
+ * @param anew The graph starts anew from there
+ */
+export async function stand(
+  run: Run,
+  level: Level,
+  {
+    from,
+    apart = false,
+    anew = false,
+  }: {
+    readonly from?: string | undefined
+    readonly apart?: boolean
+    readonly anew?: boolean
+  },
+): Promise<Checkpoint> {
+  const { thread, checkpoint, seq, last } = run.claim.head
   const id = from ?? checkpoint
-  const shared = run.tookOver || id !== checkpoint
-  await readable(thread, () => level.load(id, shared), id, checkpoint)
-  level.seq = seq
+  const leaves = apart || id !== checkpoint
+  const read = (): Promise<Checkpoint> => load(level, id, run.tookOver || leaves, anew)
+  const row = await readable(thread, read, id, checkpoint)
+  if (leaves) level.cuts = [...level.cuts, [numberOf(id), last]]
+  level.log.seq = seq
+  return row
 }

@@ -26,6 +26,8 @@ const GRAPH: Rules = {
   edges: ['an object'],
   events: ['a schema'],
   questions: ['a list'],
+  version: ['a whole number', 1, LONGEST],
+  migrate: ['a function'],
 }
 
 const NODE: Rules = {

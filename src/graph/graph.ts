@@ -114,6 +114,13 @@ export interface GraphSpec<
   readonly events?: Schema<any, Event>
   /** Questions whose answers are checked before a thread is claimed; others are checked when the node reads them. */
   readonly questions?: readonly Question<any, any>[]
+  /** Raise it when stored state needs `migrate`. @default 1 */
+  readonly version?: number
+  /** Turns state stored by an older version into today's. Called on load, never written until the next step. */
+  readonly migrate?: (
+    state: Readonly<Record<string, unknown>>,
+    from: number,
+  ) => Readonly<Record<string, unknown>>
   // The first part is where the names come from, also when no node says anything else before its state is known.
   readonly nodes: { readonly [K in Name]: unknown } & {
     readonly [K in keyof Items]: K extends 'start' | 'end'
@@ -134,6 +141,11 @@ export interface Graph<F extends Fields = any, Name extends string = any, Event 
   readonly state: F
   readonly events?: Schema<any, Event>
   readonly questions?: readonly Question<any, any>[]
+  readonly version?: number
+  readonly migrate?: (
+    state: Readonly<Record<string, unknown>>,
+    from: number,
+  ) => Readonly<Record<string, unknown>>
   readonly nodes: { readonly [K in Name]: Node<StateOf<F>, UpdateOf<F>, any, Event> }
   readonly edges: { readonly [K in Name | 'start']: Edge<StateOf<F>> }
 }

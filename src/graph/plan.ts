@@ -47,6 +47,8 @@ export interface Plan {
   /** Position of a field, by name. */
   readonly index: ReadonlyMap<string, number>
   readonly nodes: ReadonlyMap<string, PlanNode>
+  readonly version: number
+  readonly migrate: Graph['migrate']
   readonly start: PlanEdge
   /** The questions the graph lists, by key. */
   readonly questions: ReadonlyMap<string, Question>
@@ -68,7 +70,7 @@ export function plan(graph: Graph): Plan {
   const name = typeof graph?.name === 'string' ? graph.name : ''
   const bad = (problem: string, node?: string): never =>
     refuse('compile graph', name, problem, node)
-  const { state, nodes: specs, edges, questions } = graphOf(graph, bad)
+  const { state, nodes: specs, edges, questions, version = 1, migrate } = graphOf(graph, bad)
   const fields = Object.keys(state).map((key) => fieldOf(key, state[key], bad))
   const nodes = new Map(
     Object.keys(specs).map((key, order) => [key, nodeOf(key, specs[key], order, bad)]),
@@ -89,6 +91,8 @@ export function plan(graph: Graph): Plan {
     fields,
     index: new Map(fields.map((field, at) => [field.name, at])),
     nodes,
+    version,
+    migrate,
     start: ways.get('start')!,
     questions: questionsOf(questions, bad),
   }

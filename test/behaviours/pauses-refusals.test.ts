@@ -164,7 +164,7 @@ everyWay('a branch that leaves a question behind asks it anew, under another id'
   const branch = await story.goOn({ from: first?.checkpoint })
   expect(branch).toMatchObject({ status: 'interrupted', open: [{ payload: '?' }] })
   expect(branch.open[0]?.id).not.toBe(question?.id)
-  await story.refuses({ answers: { [question?.id as string]: 'late' } }, 'nothing_to_resume')
+  await story.refuses({ answers: { [question?.id as string]: 'late' } }, 'unknown_interruption')
   expect((await story.answerOne('new')).state['got']).toBe('new')
 })
 

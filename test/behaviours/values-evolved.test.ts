@@ -54,7 +54,7 @@ test('a field keeps its items when it becomes a list, a plain field or one with 
   }
 })
 
-test('fields that are gone are not read, those that are new are absent until they are set', async () => {
+test('fields that are gone are not read, those that are new have their defaults', async () => {
   const store = memory()
   const older = graph({
     name: 'fields',
@@ -70,7 +70,7 @@ test('fields that are gone are not read, those that are new are absent until the
   })
   await compile(older, { store }).run({ thread: 't', input: {} })
   const app = compile(newer, { store })
-  expect((await app.state('t'))?.state).toEqual({ n: 1 })
+  expect((await app.state('t'))?.state).toEqual({ n: 1, fresh: 'none', more: [] })
   expect((await app.run({ thread: 't', input: { fresh: 'given' } })).state).toEqual({
     n: 2,
     fresh: 'given',

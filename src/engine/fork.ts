@@ -1,0 +1,119 @@
+import { Claim } from '../durable/claim.ts'
+import { hint } from '../durable/owner.ts'
+import { skipAhead } from '../durable/head.ts'
+import { address, directoryKey } from '../durable/keys.ts'
+import { isHeddleError, ThreadExists, UnknownCheckpoint } from '../errors.ts'
+import { branch } from './branch.ts'
+import { check, type Rule } from './check.ts'
+import { find, owned, TRIES } from './find.ts'
+import { Level } from './level.ts'
+import { born, busy, type Admission } from './open.ts'
+import { text } from './request.ts'
+import { Run, type App } from './run.ts'
+import { replace } from './stored.ts'
+import { stand } from './turn.ts'
+
+/** Which checkpoint a fork is made from, what is other there, and the new thread, if it is one. */
+export interface ForkOptions<State = any> {
+  readonly from: string
+  readonly update?: Partial<State>
+  readonly to?: string
+}
+
+/** Where a fork stands. */
+export interface Forked {
+  readonly thread: string
+  readonly checkpoint: string
+}
+
+const anything: Rule = [() => true, '']
+
+/** Makes a branch at a checkpoint, in the same thread or as a new one, in one commit. Runs nothing. */
+export async function fork(
+  app: App,
+  tenant: string,
+  thread: string,
+  options: ForkOptions,
+): Promise<Forked> {
+  const { from = null, ...more } = Object(options) as Partial<ForkOptions>
+  check(
+    'Cannot fork',
+    { thread: text, from: text, to: text, update: anything },
+    { thread, from, ...more },
+  )
+  for (let left = TRIES; left > 0; left--) {
+    const forked = await attempt(app, tenant, thread, options)
+    if (forked) return forked
+  }
+  throw busy('fork', thread, undefined)
+}
+
+/** `undefined` if somebody else changed the thread at the same time. */
+async function attempt(
+  app: App,
+  tenant: string,
+  thread: string,
+  { from, update, to }: ForkOptions,
+): Promise<Forked | undefined> {
+  const source = await find(app, tenant, thread)
+  if (!source) {
+    throw new UnknownCheckpoint(`Cannot use checkpoint "${from}": there is no thread "${thread}"`, {
+      thread,
+      checkpoint: from,
+    })
+  }
+  const run = new Run(app, {})
+  run.claim = source
+  run.tookOver = source.head.owner !== ''
+  if (to === undefined) {
+    if (owned(source.head, app.owner.clock.now())) throw busy('fork', thread, source.head)
+    if (run.tookOver) skipAhead(source.head)
+  } else if (await exists(app, tenant, to)) throw occupied(to)
+  const level = (run.level = new Level(run, app.plan))
+  const at = await stand(run, level, { from, apart: true })
+  const admission: Admission = { puts: [], deletes: [] }
+  if (to !== undefined) await emigrate(app, run, level, to, admission)
+  if (update !== undefined) await replace(app.plan, level.state, update)
+  await branch(run, level, admission, { at, from: source, edited: update !== undefined })
+  const { claim } = run
+  const { head } = claim
+  head.status = at.next.length > 0 ? 'starting' : 'success'
+  head.error = undefined
+  head.strikes = 0
+  if (await claim.take(admission, false))
+    return { thread: head.thread, checkpoint: head.checkpoint }
+  if (to !== undefined) throw occupied(to)
+  return undefined
+}
+
+/** Makes a level that stands in one thread the first of another. */
+async function emigrate(
+  { owner, plan }: App,
+  run: Run,
+  level: Level,
+  thread: string,
+  { puts }: Admission,
+): Promise<void> {
+  const { metadata, tenant } = run.claim.head
+  const at = await address(plan.name, tenant, thread)
+  const claim = (run.claim = new Claim(owner, at, born(run.app, tenant, thread), undefined))
+  const { head } = claim
+  head.metadata = metadata
+  level.state = level.state.apart()
+  level.checkpoint = ''
+  level.cuts = []
+  level.log.seq = head.seq
+  puts.push({ key: directoryKey(at, head.created), value: hint(head) })
+}
+
+async function exists(app: App, tenant: string, thread: string): Promise<boolean> {
+  try {
+    return (await find(app, tenant, thread)) !== undefined
+  } catch (error) {
+    if (isHeddleError(error, 'graph_mismatch')) return true
+    throw error
+  }
+}
+
+const occupied = (thread: string): Error =>
+  new ThreadExists(`Cannot make thread "${thread}": there is one of that id`, { thread })
