@@ -45,6 +45,8 @@ export * from './errors.ts'
 
 // Where it is kept
 export { memory } from './store/memory.ts'
+export { encrypted } from './store/encrypted.ts'
+export type { EncryptedOptions } from './store/encrypted.ts'
 export type { Batch, Caps, Check, Entry, Key, Put, Range, Revision, Store } from './store/store.ts'
 export type { Clock } from './lib/clock.ts'
 export type { Logger } from './lib/logger.ts'

@@ -1,3 +1,5 @@
+import { fromBase64, toBase64 } from '../lib/base64.ts'
+
 /**
  * What a tag can say: the closed list of what decoding constructs. `number` stands for NaN, ±Infinity and −0; every
  * other type is what its class makes.
@@ -61,7 +63,7 @@ export function standin(value: unknown): Standin | undefined {
   }
   if (type === 'Map') return [type, [...Map.prototype.entries.call(value)]]
   if (type === 'Set') return [type, [...Set.prototype.values.call(value)]]
-  if (isBytes(type)) return [type, toBase64(value)]
+  if (isBytes(type)) return [type, toBase64(bytesIn(value))]
   if (value instanceof Error || Object.prototype.toString.call(value) === '[object Error]')
     return fromError(value as unknown as Error)
 }
@@ -145,23 +147,13 @@ function make<Made>(type: BytesType | ErrorType, argument: unknown): Made {
   )
 }
 
-// In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet.
-function toBase64(value: object): string {
-  const bytes = ArrayBuffer.isView(value)
+function bytesIn(value: object): Uint8Array {
+  return ArrayBuffer.isView(value)
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : new Uint8Array(ArrayBuffer.prototype.slice.call(value, 0))
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 4096)
-    text += String.fromCharCode.apply(
-      undefined,
-      bytes.subarray(at, at + 4096) as unknown as number[],
-    )
-  return btoa(text)
 }
 
 function toBytes(type: BytesType, text: string): unknown {
-  const units = atob(text)
-  const bytes = new Uint8Array(units.length)
-  for (let at = 0; at < units.length; at++) bytes[at] = units.charCodeAt(at)
-  return type === 'ArrayBuffer' ? bytes.buffer : make(type, bytes.buffer)
+  const { buffer } = fromBase64(text)
+  return type === 'ArrayBuffer' ? buffer : make(type, buffer)
 }

@@ -24,6 +24,17 @@ export const suites: readonly Suite[] = [
     load: async () => (await import('../adapters/deno-kv.suite.ts')).suite,
   },
   {
+    name: 'store contract, encrypted',
+    // Elsewhere it would only take time: what the cipher needs of a place is in the next suite.
+    places: ['node', 'happy-dom', 'chromium', 'deno', 'bun'],
+    load: async (open: Open) => (await import('./contract.ts')).sealedContract(open),
+  },
+  {
+    name: 'encrypted',
+    places: everywhere,
+    load: async (open: Open) => (await import('../store/encrypted.suite.ts')).suite(open),
+  },
+  {
     name: 'isolation (B12)',
     places: everywhere,
     load: async (open: Open) => (await import('../behaviours/isolation.suite.ts')).suite(open),
