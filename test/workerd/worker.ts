@@ -1,8 +1,10 @@
 import { DurableObject } from 'cloudflare:workers'
 
-/** An object with SQLite, for tests to run in. */
-export class Room extends DurableObject {}
-
-export default {
-  fetch: (): Response => new Response(null, { status: 404 }),
+/** An object for tests to run in, with SQLite. */
+export class Room extends DurableObject {
+  /** Another one after the object was evicted. */
+  readonly id: string = crypto.randomUUID()
 }
+
+/** An object that keeps keys and values without SQLite. */
+export class Plain extends Room {}
