@@ -1,4 +1,4 @@
-import { read, Unreadable, write, type Cell } from './codec.ts'
+import { read, write, type Cell } from './codec.ts'
 import type { Logged, Ran } from './log-row.ts'
 import { readRow } from './row.ts'
 import type { StateRefs } from './state.ts'
@@ -53,12 +53,21 @@ export const nodeOf = (key: string): string => {
   return at < 0 ? key : key.slice(0, at)
 }
 
+/** A checkpoint as it is written: without what its name says and what is usual. */
+type Written = Omit<Checkpoint, 'id' | 'ns' | 'source' | 'next'> & {
+  readonly ns?: readonly string[]
+  readonly source?: Checkpoint['source']
+  readonly next: readonly (string | Task)[]
+}
+
 /** The text of a checkpoint. A task is its name alone when its id follows from that. */
-export const checkpointText = (row: Checkpoint): string =>
+export const checkpointText = ({ id: own, ns, source, next, ...row }: Checkpoint): string =>
   JSON.stringify({
+    ns: ns.length > 0 ? ns : undefined,
+    source: source === 'step' ? undefined : source,
     ...row,
-    next: row.next.map(({ key, id, item }) => {
-      const known = id === `${row.id}.${key}`
+    next: next.map(({ key, id, item }) => {
+      const known = id === `${own}.${key}`
       if (known && item === undefined) return key
       // What is falsy is written as it is.
       return { key, id: known ? undefined : id, item: item && write(item) }
@@ -67,11 +76,10 @@ export const checkpointText = (row: Checkpoint): string =>
 
 /** Reads the checkpoint of that name back, or throws `Unreadable`. */
 export const readCheckpoint = (text: string, named: string): Checkpoint =>
-  readRow(text, 'its row', (row: Checkpoint & { next: readonly (string | Task)[] }) => {
-    if (row.id !== named) throw new Unreadable('its row is that of another checkpoint')
+  readRow(text, 'its row', ({ ns = [], source = 'step', ...row }: Written): Checkpoint => {
     const next = row.next.map((task): Task => {
       const { key, id = `${named}.${key}`, item } = typeof task === 'string' ? { key: task } : task
       return { key, id, item: item && read(item) }
     })
-    return { ...row, next }
+    return { ...row, id: named, ns, source, next }
   })
