@@ -3,28 +3,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import puppeteer, { type LaunchOptions } from 'puppeteer-core'
 import type { Report } from '../../test/runtime/report.ts'
-import { browserPath, chromiumFlags } from '../browsers.ts'
+import { browserPath } from '../browsers.ts'
+import { launch } from './launch.ts'
 import { servePage } from './serve.ts'
 
 /** Runs in a page of Chromium. */
-export function chromium(): Promise<Report> {
-  return puppet('chromium', {
-    browser: 'chrome',
-    executablePath: browserPath('chromium'),
-    args: [...chromiumFlags],
-  })
-}
+export const chromium = (): Promise<Report> => driven('chromium')
 
-/** Runs in a page of Firefox, over WebDriver BiDi. */
-export function firefox(): Promise<Report> {
-  return puppet('firefox', { browser: 'firefox', executablePath: browserPath('firefox') })
-}
+/** Runs in a page of Firefox. */
+export const firefox = (): Promise<Report> => driven('firefox')
 
-async function puppet(place: 'chromium' | 'firefox', options: LaunchOptions): Promise<Report> {
+async function driven(place: 'chromium' | 'firefox'): Promise<Report> {
   await using page = await servePage(place)
-  const browser = await puppeteer.launch({ headless: true, ...options })
+  const browser = await launch(place)
   try {
     const tab = await browser.newPage()
     await tab.goto(page.url)
