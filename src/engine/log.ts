@@ -68,23 +68,29 @@ export class Log {
 
   /** Hands over what isn't stored yet to the checkpoint of its step. What was emitted goes to a row of its own. */
   take(puts: Put[]): readonly Logged[] {
-    if (this.#unsaved.some((one) => typeof one === 'object')) this.write(puts)
+    if (this.#unsaved.some((one) => typeof one === 'object')) this.#row(puts)
     const taken = this.#unsaved
     this.#unsaved = []
     return taken
   }
 
-  /** Adds the row of what isn't stored yet, if there is anything. */
+  /** Adds the row of what isn't stored yet, if there is anything. A child graph counts on from there, whoever runs it. */
   write(puts: Put[]): void {
+    if (!this.unsaved) return
+    this.#row(puts)
+    const { parent, run } = this.#level
+    if (parent) puts.push(...run.noteChild(this.#level))
+    else this.count()
+  }
+
+  #row(puts: Put[]): void {
     const log = this.#unsaved
-    if (log.length === 0) return
     this.#unsaved = []
     const { seq } = this
     const { run, space, step, stepNo } = this.#level
     const tasks = step?.executions.map(({ task }) => task.id) ?? []
     const row = { run: run.id, step: stepNo, first: seq - log.length, tasks, log }
     puts.push({ key: eventKey(run.claim.root, space, seq - 1), value: logText(row) })
-    this.count()
   }
 
   /** Lets the head say how far the log goes. */

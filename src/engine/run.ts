@@ -153,7 +153,7 @@ export class Run {
     head.open = head.open.filter((open) => !gone.includes(open))
   }
 
-  /** Ends the run together with its last commit. */
+  /** Ends the run together with its last commit. One that paused has ended before: its record stays as it is. */
   end(
     status: Status,
     { puts = [], deletes = [] }: { puts?: Put[]; deletes?: Key[] },
@@ -162,6 +162,7 @@ export class Run {
     const { claim } = this
     const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
     return claim.release((head) => {
+      const runs = ['starting', 'running', 'resuming'].includes(head.status)
       head.status = status
       head.strikes = 0
       head.error = info
@@ -171,7 +172,8 @@ export class Run {
       const time = this.app.owner.clock.now()
       const open = head.open.length > 0 ? head.open.map(({ id }) => id) : undefined
       const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq, open }
-      puts.push({ key: `${runKey(claim.root, head.runNumber)}.e`, value: JSON.stringify(row) })
+      const key = `${runKey(claim.root, head.runNumber)}.e`
+      if (runs) puts.push({ key, value: JSON.stringify(row) })
       return { puts, deletes }
     })
   }

@@ -82,11 +82,14 @@ export class Step {
     if (results.length === 0) return
     const { level } = this
     const { claim } = level.run
-    const puts = results.flatMap((execution) => claim.entry(resultEntry(execution)))
+    const entries = results.map(resultEntry)
+    const puts = entries.flatMap((entry) => claim.entry(entry))
     level.log.hold()
     for (const execution of results) level.log.tellEnd(execution)
     level.log.write(puts)
     await claim.commit({ puts })
+    // A child graph is entered again when its node is tried again.
+    if (level.parent) for (const entry of entries) level.run.journal.add(entry)
     level.log.release()
   }
 

@@ -78,18 +78,16 @@ export async function suspend(level: Level): Promise<Pauses> {
   return pauses
 }
 
-/** Stores what was told in steps that don't close now; a child graph counts on from there. */
+/** Stores what was told in steps that don't close now. */
 export function leaveLog(steps: readonly Step[], puts: Put[]): void {
-  for (const { level } of steps) {
-    if (level.parent && level.log.unsaved) puts.push(...level.run.noteChild(level))
-    level.log.write(puts)
-  }
+  for (const { level } of steps) level.log.write(puts)
 }
 
 /** The same for the same question on the same branch, another for every other. */
 async function idOf({ execution, place, kind }: Ask): Promise<string> {
-  const { level } = execution.step
-  const name = await digest(JSON.stringify([level.checkpoint, execution.task.id, place]))
+  // A child graph keeps its checkpoint when the thread goes on from a new one: what was asked there is over.
+  const { checkpoint } = execution.step.level.run.claim.head
+  const name = await digest(JSON.stringify([checkpoint, execution.task.id, place]))
   return (kind === 'question' ? 'int_' : 'tmr_') + name
 }
 
