@@ -1,37 +1,13 @@
-import { StoreUnsafe, isHeddleError } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
-import { ascending, letters } from '../lib/ids.ts'
-import type { Key, Put, Revision, Store } from '../store/store.ts'
-import { headText, runText, type Head } from './head.ts'
-import { dueKey, headKey, journalKey, rootPrefix, type Address } from './keys.ts'
-import { entryText, type Entry } from './journal.ts'
-import { leaseLost, outcome, type Failure, type HeadBatch } from './outcome.ts'
-
-/** What a claim needs of its app. */
-export interface Owner {
-  readonly store: Store
-  readonly clock: Clock
-  readonly random: () => number
-  /** Names this process among others. */
-  readonly name: string
-  readonly leaseMs: number
-}
-
-/** Rows to write and to remove beside the head. */
-export interface Change {
-  readonly puts?: Put[]
-  readonly deletes?: Key[]
-  readonly durable?: boolean
-}
-
-/** The next id of a thread: sorts by creation whatever the clock does. */
-export function mint(
-  head: Pick<Head, 'last'>,
-  { clock, random }: Pick<Owner, 'clock' | 'random'>,
-): string {
-  head.last = Math.max(clock.now(), head.last + 1)
-  return ascending(head.last) + letters(random)
-}
+import type { Key, Put, Revision } from '../store/store.ts'
+import { fits } from './fit.ts'
+import { headText, readHead, runText, type Head } from './head.ts'
+import { Held } from './held.ts'
+import { journalKey, rootPrefix, type Address } from './keys.ts'
+import { entryTexts, type Entry } from './journal.ts'
+import { moveLease } from './lease.ts'
+import { HeadRow } from './long-head.ts'
+import { mint, type Change, type Owner } from './owner.ts'
+import { assertSafe, isLost, leaseLost, writeHead, type Failure } from './outcome.ts'
 
 /**
  * One owner's hold on a thread. Every commit rewrites the head under a check that nobody else did, so whoever lost the
@@ -42,8 +18,11 @@ export class Claim {
   readonly at: Address
   /** Prefix of the thread's rows. */
   readonly root: Key
+  /** How the head lies in the store. */
+  readonly row: HeadRow
   readonly #owner: Owner
-  #revision: Revision | undefined
+  /** Of the head as it was read, or written last. */
+  revision: Revision | undefined
   /** The head as it was last stored: what never reached the store never happened. */
   #stored = ''
   #runText = ''
@@ -52,15 +31,22 @@ export class Claim {
   #failure: Failure | undefined
   #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
-  #held: Map<Key, string | null> | undefined
+  #held: Held | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
 
-  constructor(owner: Owner, at: Address, head: Head, revision: Revision | undefined) {
+  constructor(
+    owner: Owner,
+    at: Address,
+    head: Head,
+    revision: Revision | undefined,
+    row = new HeadRow(),
+  ) {
     this.#owner = owner
+    this.row = row
     this.at = at
     this.head = head
     this.root = rootPrefix(at.place, head.born)
-    this.#revision = revision
+    this.revision = revision
   }
 
   /** The next id: sorts by creation whatever the clock does. */
@@ -68,70 +54,85 @@ export class Claim {
     return mint(this.head, this.#owner)
   }
 
-  /** Takes the thread, together with what the claim guards. False when somebody else was first. */
-  async take({ puts, deletes }: Required<Pick<Change, 'puts' | 'deletes'>>): Promise<boolean> {
+  /**
+   * Takes the thread, together with what the claim guards. False when somebody else was first.
+   *
+   * @param keep Without, it is let go in the same commit
+   */
+  async take(
+    { puts, deletes }: Required<Pick<Change, 'puts' | 'deletes'>>,
+    keep = true,
+  ): Promise<boolean> {
     const { head } = this
     const { store, clock, leaseMs, name } = this.#owner
-    if (store.unsafe !== undefined && this.#revision !== undefined) {
-      throw new StoreUnsafe(
-        `Cannot go on with thread "${head.thread}": store "${store.name}" needs ${store.unsafe}`,
-        { store: store.name, needs: store.unsafe },
-      )
-    }
+    if (this.revision !== undefined) assertSafe(store, head.thread)
     for (const [key, value] of head.redo ?? [])
       if (value === null) deletes.push(key)
       else puts.push({ key, value })
     const lease: Put[] = []
-    this.#lease(lease, deletes, clock.now() + leaseMs)
-    head.owner = name
-    head.epoch++
-    // Without atomic batches rows follow when the head has won; until its next commit it carries them itself.
-    head.redo = store.caps.atomic
-      ? undefined
-      : [
-          ...puts.map(({ key, value }) => [key, value] as const),
-          ...deletes.map((key) => [key, null] as const),
-        ]
-    this.#runText = runText(head)
+    const until = clock.now() + leaseMs
+    let done = false
     try {
+      const { atomic } = store.caps
+      const ahead = atomic && this.revision === undefined && !fits(store.caps, { puts, deletes })
+      if (ahead) await this.#reserve(until)
+      if (!ahead || !keep) moveLease(this, { puts: lease, deletes }, keep ? until : undefined)
+      head.owner = keep ? name : ''
+      head.epoch++
+      // Without atomic batches rows follow when the head has won; until its next commit it carries them itself.
+      head.redo = atomic
+        ? undefined
+        : [
+            ...puts.map(({ key, value }) => [key, value] as const),
+            ...deletes.map((key) => [key, null] as const),
+          ]
+      this.#runText = runText(head)
       if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
+      done = !keep && head.redo !== undefined
       await this.#write({ puts: [...puts, ...lease], deletes, durable: true })
       head.redo = undefined
       this.#runText = runText(head)
       return true
     } catch (error) {
+      // It has won, and nobody else needs its rows: whoever claims the thread next brings them along.
+      if (done) return true
       if (this.lost) return false
       throw error
     }
   }
 
-  /** Moves the end of the lease, or drops it. */
-  #lease(puts: Put[], deletes: Key[], until?: number): void {
-    const { head, at } = this
-    if (head.owner !== '') deletes.push(dueKey(at, head.until, 'lease'))
-    if (until === undefined) return
-    head.until = until
-    puts.push({ key: dueKey(at, until, 'lease'), value: hint(head) })
+  /** Takes a thread that isn't there before its rows are written: nothing would lead to them. Until then it counts as absent. */
+  async #reserve(until: number): Promise<void> {
+    const { head } = this
+    const { checkpoint } = head
+    const puts: Put[] = []
+    moveLease(this, { puts, deletes: [] }, until)
+    Object.assign(head, { owner: this.#owner.name, checkpoint: '' })
+    this.#runText = runText(head)
+    await this.#write({ puts, durable: true })
+    head.checkpoint = checkpoint
   }
 
-  /** Adds an entry to the journal of the running step; it is written by the next `commit`. */
-  entry(entry: Entry): Put {
+  /** Adds an entry to the journal of the running step; its rows are written by the next `commit`. */
+  entry(entry: Entry): Put[] {
     const { entries, journal } = this.head
     if (entries.length === 0) entries.push([0, 0])
     const last = entries.at(-1) as [number, number]
-    return { key: journalKey(this.root, journal, last[0] + last[1]++), value: entryText(entry) }
+    return entryTexts(entry, this.#owner.store.caps.maxValueBytes).map((value) => ({
+      key: journalKey(this.root, journal, last[0] + last[1]++),
+      value,
+    }))
   }
 
   /** From now on only durable commits are made; what comes between goes with the next. */
   hold(): void {
-    this.#held ??= new Map()
+    this.#held ??= new Held()
   }
 
   /** Reads rows, those on hold and those a claim may not have written yet included. */
   async get(keys: readonly Key[]): Promise<readonly ({ readonly value: string } | undefined)[]> {
     const known = new Map([...(this.head.redo ?? []), ...(this.#held ?? [])])
-    const entries = await this.#owner.store.get(keys)
-    return entries.map((entry, i) => {
+    return (await this.#owner.store.get(keys)).map((entry, i) => {
       const value = known.get(keys[i] as Key)
       return value == null ? entry : { value }
     })
@@ -140,17 +141,9 @@ export class Claim {
   /** Writes rows and the head as it is now. Rejects when another owner has the thread. */
   commit({ puts = [], deletes = [], durable = false }: Change = {}): Promise<void> {
     if (this.#held) {
-      const held = this.#held
-      if (!durable) {
-        for (const { key, value } of puts) held.set(key, value)
-        // What is only held has never been stored.
-        for (const key of deletes) if (!held.delete(key)) held.set(key, null)
-        return Promise.resolve()
-      }
-      const rows = [...held]
-      puts = [...rows.flatMap(([key, value]) => (value === null ? [] : { key, value })), ...puts]
-      deletes = [...rows.flatMap(([key, value]) => (value === null ? key : [])), ...deletes]
-      held.clear()
+      this.#held.add(puts, deletes)
+      if (!durable) return Promise.resolve()
+      ;({ puts, deletes } = this.#held.take())
     }
     if (!this.#flight) return this.#begin({ puts, deletes, durable })
     const then = (): Promise<void> => {
@@ -178,33 +171,48 @@ export class Claim {
     )
   }
 
-  /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
-  async #write({ puts = [], deletes = [], durable = false }: Change): Promise<void> {
+  /** Moves the end of the lease and stores that. What is on hold stays there: the head as it is stored gets the new end. */
+  renew(until: number): Promise<void> {
     const { head } = this
-    const { clock, leaseMs, store } = this.#owner
+    const before = head.until
+    const change = { puts: [], deletes: [] }
+    moveLease(this, change, until)
+    if (!this.#held) return this.commit(change)
+    const stored = readHead(this.#stored)
+    this.#flight = this.#write(change, {
+      ...stored,
+      redo: undefined,
+      until,
+      commits: head.commits++,
+    })
+    return this.#flight.catch((error: unknown) => {
+      head.until = before
+      throw error
+    })
+  }
+
+  /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
+  async #write(
+    { puts = [], deletes = [], durable = false }: Change,
+    head: Head = this.head,
+  ): Promise<void> {
+    const { clock, leaseMs, store, listeners } = this.#owner
     const now = clock.now()
     const released = head.owner === ''
-    if (!released && head.until - now < leaseMs / 2) this.#lease(puts, deletes, now + leaseMs)
+    if (!released && head.until - now < leaseMs / 2)
+      moveLease(this, { puts, deletes }, now + leaseMs)
     head.updated = now
     head.commits++
     const text = headText(this.#runText, head)
-    const key = headKey(this.at.place)
-    puts.push({ key, value: text })
-    const checks = [{ key, revision: this.#revision }] as const
-    const batch: HeadBatch = { checks, puts, deletes, ...(durable && { durable }) }
-    let revision: Revision | undefined
-    let failure: Failure | undefined
+    const change = { puts, deletes, durable }
     try {
-      try {
-        revision = await store.commit(batch)
-      } catch (error) {
-        failure = { error }
-      }
-      this.#revision = revision ?? (await outcome(store, batch, text, head.thread, failure))
+      this.revision = await writeHead(store, this, text, this.#runText.length, change)
       this.#stored = text
+      if (listeners.size > 0) for (const hear of listeners.get(this.at.place) ?? []) hear()
       this.#released = released
     } catch (error) {
-      this.#failure = { error }
+      // What is on hold can still be stored, unless somebody else has the thread.
+      if (head === this.head || isLost(error)) this.#failure = { error }
       throw error
     } finally {
       if (!this.#next) this.#flight = undefined
@@ -216,16 +224,16 @@ export class Claim {
     while (this.#flight) await this.#flight.catch(() => {})
   }
 
-  /** Whether a commit failed because another owner has the thread. */
+  /** Whether a commit failed because the thread is somebody else's, or nobody's. */
   get lost(): boolean {
-    return isHeddleError(this.#failure?.error, 'lease_lost')
+    return isLost(this.#failure?.error)
   }
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
     // What the claim wrote is there by now.
     if (this.#failure && this.#stored)
-      Object.assign(this.head, JSON.parse(this.#stored), { redo: undefined })
+      Object.assign(this.head, readHead(this.#stored), { redo: undefined })
     this.#failure = undefined
   }
 
@@ -237,13 +245,9 @@ export class Claim {
   release(end: (head: Head) => Change): Promise<void> {
     const { head } = this
     const { puts = [], deletes = [] } = end(head)
-    this.#lease(puts, deletes)
+    moveLease(this, { puts, deletes })
     head.owner = ''
     this.#runText = runText(head)
     return this.commit({ puts, deletes, durable: true })
   }
 }
-
-/** What an index row says: where to look. The head decides whether it is still true. */
-export const hint = ({ tenant, thread }: Pick<Head, 'tenant' | 'thread'>): string =>
-  JSON.stringify([tenant, thread])

@@ -32,8 +32,6 @@ export interface HeadOfRun {
   /** Number of the run's record, and the first run of its chain. */
   runNumber: number
   root: string
-  /** How often in a row the thread was recovered from a dead owner. */
-  strikes: number
   metadata: Metadata
   error?: ErrorInfo | undefined
   /** The row of the last idempotency key, by its name behind the root, and the run that it started: where reads lag, the row may not be seen. */
@@ -63,27 +61,63 @@ export interface Head extends HeadOfRun {
   seq: number
   /** Counts commits, so that no two heads have the same text. */
   commits: number
+  /** How many owners in a row have died, none of which ended a step. */
+  strikes: number
 }
 
-/** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */
-export const runText = (head: Head): string =>
-  JSON.stringify({
-    ...head,
-    updated: undefined,
-    until: undefined,
-    status: undefined,
-    checkpoint: undefined,
-    journal: undefined,
-    entries: undefined,
-    open: undefined,
-    last: undefined,
-    seq: undefined,
-    commits: undefined,
-  })
+/** All of a row's members, each once: one that is missing here doesn't compile. */
+const names = <Row>(every: Record<keyof Row, 0>): readonly (keyof Row)[] =>
+  Object.keys(every) as (keyof Row)[]
 
-/** The text of a head. Names of checkpoints need no escapes. */
-export const headText = (run: string, head: Head): string =>
-  `${run.slice(0, -1)},"updated":${head.updated},"until":${head.until},"status":"${head.status}","checkpoint":"${head.checkpoint}","journal":"${head.journal}","entries":${list(head.entries)},"open":${list(head.open)},"last":${head.last},"seq":${head.seq},"commits":${head.commits}}`
+/** What a run keeps, in the order in which it is stored; what may be absent goes last. */
+const KEPT = /* @__PURE__ */ names<HeadOfRun>({
+  graph: 0,
+  tenant: 0,
+  thread: 0,
+  born: 0,
+  created: 0,
+  epoch: 0,
+  owner: 0,
+  run: 0,
+  runNumber: 0,
+  root: 0,
+  metadata: 0,
+  error: 0,
+  key: 0,
+  redo: 0,
+})
+
+/** What changes with steps, in the order in which it is stored. */
+const CHANGING = /* @__PURE__ */ names<Omit<Head, keyof HeadOfRun>>({
+  updated: 0,
+  until: 0,
+  status: 0,
+  checkpoint: 0,
+  journal: 0,
+  last: 0,
+  seq: 0,
+  commits: 0,
+  strikes: 0,
+  entries: 0,
+  open: 0,
+})
+
+/** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */
+export function runText(head: Head): string {
+  const kept = KEPT.map((name) => (name === 'root' && head.root === head.run ? '' : head[name]))
+  return `[${JSON.stringify(kept).replace(/(,null)+]$/, ']')}`
+}
+
+/** The text of a head: values by position, after those that a run keeps. Names of checkpoints need no escapes. */
+export function headText(run: string, head: Head): string {
+  let text = run
+  for (const name of CHANGING) {
+    const value = name === 'journal' && head.journal === head.checkpoint ? '' : head[name]
+    if (typeof value === 'number') text += `,${value}`
+    else text += typeof value === 'string' ? `,"${value}"` : `,${list(value)}`
+  }
+  return `${text}]`
+}
 
 const list = (items: readonly unknown[]): string =>
   items.length > 0 ? JSON.stringify(items) : '[]'
@@ -98,5 +132,16 @@ export function skipAhead(head: Head): void {
   head.seq += SKIP
 }
 
-/** Reads a head back, or throws `Unreadable`. */
-export const readHead = (text: string): Head => readRow(text, 'its head')
+/** Reads a head back, or what its row says instead; throws `Unreadable`. */
+export const readHead = (text: string): Head =>
+  readRow(text, 'its head', (row: Head | readonly [readonly unknown[], ...unknown[]]) => {
+    if (!Array.isArray(row)) return row as Head
+    const [kept, ...changing] = row as readonly [readonly unknown[], ...unknown[]]
+    const head = Object.fromEntries([
+      ...KEPT.map((name, i) => [name, kept[i] ?? undefined]),
+      ...CHANGING.map((name, i) => [name, changing[i]]),
+    ]) as unknown as Head
+    head.root ||= head.run
+    head.journal ||= head.checkpoint
+    return head
+  })

@@ -1,6 +1,7 @@
+import { cut, isOver } from '../lib/cut.ts'
 import type { Json } from '../schema.ts'
 import type { Key } from '../store/store.ts'
-import { read, write, type Cell } from './codec.ts'
+import { read, Unreadable, write, type Cell } from './codec.ts'
 import type { Head } from './head.ts'
 import { journalKey } from './keys.ts'
 import { readRow } from './row.ts'
@@ -95,8 +96,35 @@ export class Journal {
   }
 }
 
+/** How the rows of an entry begin that takes several, and how the last of them does: the entry itself begins with a brace. */
+const MORE = '+'
+const LAST = '.'
+
+/** The texts of an entry's rows: more than one if it is longer than a row may be. They have consecutive numbers. */
+export function entryTexts(entry: Entry, most: number): string[] {
+  const text = entryText(entry)
+  if (!isOver(text, most)) return [text]
+  const pieces = cut(text, most - 1)
+  return pieces.map((piece, n) => (n < pieces.length - 1 ? MORE : LAST) + piece)
+}
+
+/** Reads the rows of entries back, or throws `Unreadable`. */
+export function readEntries(texts: readonly string[]): Entry[] {
+  let begun = ''
+  const entries = texts.flatMap((text) => {
+    const pieced = text.startsWith(MORE) || text.startsWith(LAST)
+    begun += pieced ? text.slice(1) : text
+    if (text.startsWith(MORE)) return []
+    const entry = readEntry(begun)
+    begun = ''
+    return entry
+  })
+  if (begun) throw new Unreadable('the end of a journal entry is missing')
+  return entries
+}
+
 /** The text of an entry. A list's update is a list of cells, told from a cell by its wrapping in an object. */
-export const entryText = (entry: Entry): string =>
+const entryText = (entry: Entry): string =>
   JSON.stringify(
     entry.kind === 'result'
       ? {

@@ -40,6 +40,9 @@ export const instantOf = (key: Key): number => Number.parseInt(key.split('/')[2]
 /** The one row of a thread that changes. */
 export const headKey = (place: string): Key => `h/${place}`
 
+/** Says that a thread's run is to be stopped, where its owner can't be outrun. Kept where heads are, as it changes. */
+export const stopKey = (place: string): Key => `${headKey(place)}/q`
+
 /** Everything of one incarnation of a thread, its index rows apart. */
 export const rootPrefix = (place: string, born: string): Key => `t/${place}.${born}/`
 

@@ -2,6 +2,7 @@ import type { Entry, Key, Store } from '../store/store.ts'
 
 /** How a row ends: the way it is written, and its sum. Another way is not for this version to read. */
 const MARK = '~1'
+const SUM = 7
 
 /**
  * The same store, whose rows end with a sum over their key and their text. A row that was changed, cut off or put under
@@ -22,7 +23,7 @@ export function sealed(store: Store): Store {
   }
   return {
     name: store.name,
-    caps: store.caps,
+    caps: { ...store.caps, maxValueBytes: store.caps.maxValueBytes - MARK.length - SUM },
     ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
     get: async (keys) => (await store.get(keys)).map(open),
     list: async (range) => (await store.list(range)).map(open) as Entry[],
@@ -37,7 +38,7 @@ export function sealed(store: Store): Store {
 }
 
 const seal = (key: Key, text: string): string =>
-  text + MARK + (sum(text, sum(key, text.length)) >>> 0).toString(36).padStart(7, '0')
+  text + MARK + (sum(text, sum(key, text.length)) >>> 0).toString(36).padStart(SUM, '0')
 
 /** Any one unit that changes changes the sum: every step is a bijection of the state. Two units a turn. */
 function sum(text: string, state: number): number {

@@ -11,7 +11,7 @@ import { memory } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import { NodeContext } from './context.ts'
 import type { StreamEvent } from './event.ts'
-import { fork, type Forked, type ForkOptions } from './fork.ts'
+import { fork } from './fork.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
@@ -51,7 +51,10 @@ export interface Runner<State = any, Input = any, Name extends string = any, Eve
     options: { readonly limit?: number; readonly before?: string; readonly ns: readonly string[] },
   ): AsyncIterable<Snapshot>
   /** Makes a new branch at a checkpoint, or a new thread with `to`; `update` replaces fields, past any reducer. Runs nothing: `run({ thread })` goes on from it. */
-  fork(thread: string, options: ForkOptions<State>): Promise<Forked>
+  fork(
+    thread: string,
+    options: { readonly from: string; readonly update?: Partial<State>; readonly to?: string },
+  ): Promise<{ readonly thread: string; readonly checkpoint: string }>
   /** Events that are recorded after `after` (all by default), then those that come. Ends with the run if `run` is given, with `signal` otherwise. */
   subscribe(
     thread: string,

@@ -103,6 +103,8 @@ async function commit(
     ran: step.executions.map((execution) => ranOf(execution, checkpoint)),
     log: isUsual(events, step.executions.length) ? undefined : events,
   })
+  // Whoever died before it has brought it this far.
+  head.strikes = 0
   if (level.parent) puts.push(...run.noteChild(level))
   else {
     turnPage(claim, id, deletes)

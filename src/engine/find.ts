@@ -1,7 +1,16 @@
 import { Claim } from '../durable/claim.ts'
 import { Unreadable } from '../durable/codec.ts'
-import { readHead, type Head, type OpenPause } from '../durable/head.ts'
-import { address, dueKey, headKey, pauseKey } from '../durable/keys.ts'
+import type { Head, OpenPause } from '../durable/head.ts'
+import {
+  address,
+  directoryKey,
+  dueKey,
+  part,
+  pauseKey,
+  rootPrefix,
+  stopKey,
+} from '../durable/keys.ts'
+import { loadHead } from '../durable/long-head.ts'
 import { readPause, type PauseRecord } from '../durable/pause.ts'
 import { CorruptCheckpoint, GraphMismatch, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
@@ -15,38 +24,69 @@ export async function find(app: App, tenant: string, thread: string): Promise<Cl
 }
 
 /** The same by its place, which is what the keys of index rows know of it. */
-export async function findAt(
-  { plan, owner }: App,
-  place: string,
-  name = place,
-): Promise<Claim | undefined> {
-  const { store } = owner
-  const key = headKey(place)
-  const [entry] = await store.get([key])
-  if (!entry) return undefined
-  const { revision, value } = entry
-  const claim = await readable(name, async () => {
-    const head = readHead(value)
-    const at = await address(plan.name, head.tenant, head.thread)
-    if (at.place !== place) throw new Unreadable('its head is that of another thread')
-    return new Claim(owner, at, head, revision)
-  })
-  const { graph, thread, status, until, redo = [] } = claim.head
+export async function findAt(app: App, place: string, name = place): Promise<Claim | undefined> {
+  const { plan, owner } = app
+  const { store, clock } = owner
+  const found = await readable(name, () => loadHead(store, place))
+  if (!found) return undefined
+  const { entry, head, row } = found
+  const { born, created, checkpoint, graph, thread, tenant, status, until, redo = [] } = head
   if (status === 'deleted') {
-    // The last two parts of a delete; a crash may have cut it short. What a tick finds it by goes last.
-    await store.clear(claim.root)
-    const rows = redo.map(([row]) => row)
-    const deletes = [...rows, key, dueKey(claim.at, until, 'lease')]
-    await store.commit({ checks: [{ key, revision }], deletes, durable: true })
+    // The last parts of a delete; a crash may have cut it short. What a tick finds it by goes last.
+    const checks = [entry]
+    const rows = redo.map(([key]) => key)
+    if (rows.length > 0) await store.commit({ checks, deletes: rows })
+    await store.clear(rootPrefix(place, born))
+    const due = dueKey({ graph: await part(plan.name), tenant, place }, until, 'lease')
+    await store.commit({ checks, deletes: [entry.key, stopKey(place), due], durable: true })
     return undefined
   }
+  const at = await readable(name, async () => {
+    const here = await address(plan.name, tenant, thread)
+    if (here.place !== place) throw new Unreadable('its head is that of another thread')
+    return here
+  })
+  const claim = new Claim(owner, at, head, entry.revision, row)
   if (graph !== plan.name) {
     throw new GraphMismatch(
       `Cannot use thread "${thread}" with graph "${plan.name}": it belongs to graph "${graph}"`,
       { thread, graph },
     )
   }
-  return claim
+  if (checkpoint) return claim
+  // Its first rows are on their way, or who writes them has died.
+  if (owned(head, clock.now())) return undefined
+  head.status = 'deleted'
+  await claim.take({ puts: [], deletes: [directoryKey(at, created)] })
+  return findAt(app, place, name)
+}
+
+/** How often a thread is read again that somebody else changes at the same time. */
+export const TRIES = 20
+
+/**
+ * Looks at a thread. What can't be read may be what somebody has removed since: then it is looked at again.
+ *
+ * @returns `undefined` without such a thread
+ */
+export async function look<Value>(
+  app: App,
+  tenant: string,
+  thread: string,
+  read: (claim: Claim) => Promise<Value>,
+): Promise<Value | undefined> {
+  let seen = ''
+  for (let left = TRIES; ; left--) {
+    const claim = await find(app, tenant, thread)
+    if (!claim) return undefined
+    const now = `${claim.head.born}.${claim.head.commits}`
+    try {
+      return await read(claim)
+    } catch (error) {
+      if (!(error instanceof CorruptCheckpoint) || seen === now || left === 0) throw error
+      seen = now
+    }
+  }
 }
 
 /** Whether an owner has a thread right now. */

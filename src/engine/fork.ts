@@ -14,14 +14,14 @@ import { replace } from './stored.ts'
 import { stand } from './turn.ts'
 
 /** Which checkpoint a fork is made from, what is other there, and the new thread, if it is one. */
-export interface ForkOptions<State = any> {
+interface ForkOptions {
   readonly from: string
-  readonly update?: Partial<State>
+  readonly update?: object
   readonly to?: string
 }
 
 /** Where a fork stands. */
-export interface Forked {
+interface Forked {
   readonly thread: string
   readonly checkpoint: string
 }
@@ -106,7 +106,8 @@ async function emigrate(
   puts.push({ key: directoryKey(at, head.created), value: hint(head) })
 }
 
-async function exists(app: App, tenant: string, thread: string): Promise<boolean> {
+/** Whether there is a thread of that id, be it of another graph. */
+export async function exists(app: App, tenant: string, thread: string): Promise<boolean> {
   try {
     return (await find(app, tenant, thread)) !== undefined
   } catch (error) {
@@ -115,5 +116,6 @@ async function exists(app: App, tenant: string, thread: string): Promise<boolean
   }
 }
 
-const occupied = (thread: string): Error =>
+/** Says that the id of a new thread is taken. */
+export const occupied = (thread: string): Error =>
   new ThreadExists(`Cannot make thread "${thread}": there is one of that id`, { thread })

@@ -1,4 +1,5 @@
-import { Cancelled } from '../errors.ts'
+import { keepLease } from '../durable/lease.ts'
+import { Cancelled, isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { StreamEvent } from './event.ts'
@@ -141,6 +142,9 @@ function join(
 async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
   const { claim } = run
   const level = run.level as NonNullable<Run['level']>
+  const lapse = keepLease(claim, run.app.owner, (reason) =>
+    run.stop(reason, isHeddleError(reason, 'cancelled') ? 'cancelled' : 'error'),
+  )
   try {
     await begin()
     const how = await drive(level)
@@ -160,15 +164,17 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       const ended = { puts: [], deletes: [] }
       if (!run.durable && level.stale) claim.head.checkpoint = level.save()
       run.dropOpen(ended)
-      claim.head.seq = level.seq
+      claim.head.seq = level.log.seq
       await run.end('success', ended)
     }
     const { checkpoint } = claim.head
     const end = (): object => ({ checkpoint, state: snapshot(level.state), usage: {} })
-    level.tell('done', end, undefined, level.stepNo - 1)
+    level.log.tell('done', end, undefined, level.stepNo - 1)
     return { ...common(), status: 'success' }
   } catch (error) {
     await fail(run, error)
     throw error
+  } finally {
+    lapse()
   }
 }

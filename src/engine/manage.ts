@@ -1,14 +1,15 @@
 import type { Claim } from '../durable/claim.ts'
 import { skipAhead } from '../durable/head.ts'
-import { directoryKey } from '../durable/keys.ts'
-import { Cancelled, ThreadBusy } from '../errors.ts'
-import { tidy } from '../lib/tidy.ts'
+import { directoryKey, stopKey } from '../durable/keys.ts'
+import { cancelled } from '../durable/outcome.ts'
+import { ThreadBusy, type Cancelled } from '../errors.ts'
 import type { Key, Put } from '../store/store.ts'
-import { find } from './find.ts'
+import { find, TRIES } from './find.ts'
+import { PATIENCE, patience } from './place.ts'
 import { Run, type App } from './run.ts'
 
-/** How often a thread is read again that somebody else changes at the same time. */
-const TRIES = 20
+/** How many tries are lost to a run before it is left word. */
+const OUTRUN = 3
 
 /** Stops what runs and voids what is open; quiet on a thread that has ended or does not exist. */
 export async function cancel(
@@ -37,6 +38,7 @@ export async function remove(app: App, tenant: string, thread: string): Promise<
 
 /**
  * Stops the thread's runs of this process, voids what is open and takes the thread, in one commit with what `change` adds.
+ * A run of another process that is faster each time is left word: its owner reads it at half of its lease, and ends it.
  *
  * @param change False if there is nothing to do
  */
@@ -47,24 +49,41 @@ async function seize(
   error: Cancelled,
   change: (claim: Claim, deletes: Key[]) => boolean,
 ): Promise<Run | undefined> {
-  for (let left = TRIES; left > 0; left--) {
-    for (const [run, asked] of app.active) {
-      if (asked.thread !== thread || (asked.tenant ?? '') !== tenant) continue
-      run.stop(error)
-      await run.finished
+  const { store, clock } = app.owner
+  let most = TRIES
+  let told: string | undefined
+  let key: Key | undefined
+  try {
+    for (let tries = 1; tries <= most; tries++) {
+      for (const [run, asked] of app.active) {
+        if (asked.thread !== thread || (asked.tenant ?? '') !== tenant) continue
+        run.stop(error)
+        await run.finished
+      }
+      const claim = await find(app, tenant, thread)
+      const puts: Put[] = []
+      const deletes: Key[] = []
+      if (!claim || !change(claim, deletes)) return undefined
+      const { owner, run: theirs, until } = claim.head
+      const run = new Run(app, {})
+      run.claim = claim
+      if (owner) skipAhead(claim.head)
+      run.dropOpen({ puts, deletes })
+      if (await claim.take({ puts, deletes })) return run
+      if (!owner || tries < OUTRUN) continue
+      if (told !== theirs) {
+        // It looks before its lease ends; if it is dead, nobody is faster any more.
+        if (!key) most += Math.ceil((until - clock.now()) / PATIENCE)
+        key = stopKey(claim.at.place)
+        told = theirs
+        const value = JSON.stringify([theirs, error.details.reason])
+        await store.commit({ puts: [{ key, value }], durable: true })
+      }
+      await new Promise<void>((resolve) => patience(resolve))
     }
-    const claim = await find(app, tenant, thread)
-    const puts: Put[] = []
-    const deletes: Key[] = []
-    if (!claim || !change(claim, deletes)) return undefined
-    const run = new Run(app, {})
-    run.claim = claim
-    if (claim.head.owner) skipAhead(claim.head)
-    run.dropOpen({ puts, deletes })
-    if (await claim.take({ puts, deletes })) return run
+  } finally {
+    // One that stays says nothing to anybody: it names its run.
+    if (key) await store.commit({ deletes: [key] }).catch(() => {})
   }
   throw new ThreadBusy(`Cannot change thread "${thread}": somebody else is at it`, { thread })
 }
-
-const cancelled = (thread: string, reason?: string): Cancelled =>
-  new Cancelled(`Cannot finish thread "${thread}": it was cancelled`, tidy({ reason }))

@@ -4,8 +4,9 @@ import { skipAhead, type Head } from '../durable/head.ts'
 import { address, directoryKey, idempotencyKey, runKey } from '../durable/keys.ts'
 import { hint, mint } from '../durable/owner.ts'
 import { iso } from '../durable/pause.ts'
+import type { Metadata } from '../durable/records.ts'
 import type { RunStart } from '../durable/run-record.ts'
-import { isHeddleError, ResumeConflict, ThreadBusy } from '../errors.ts'
+import { isHeddleError, RecoveryLimitExceeded, ResumeConflict, ThreadBusy } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
 import { settled } from './answers.ts'
@@ -15,6 +16,9 @@ import type { Opening } from './request.ts'
 import { nothing, resume } from './resume.ts'
 import type { App, Run } from './run.ts'
 import { turn } from './turn.ts'
+
+/** How many owners may die in a row, none of which ends a step. */
+const STRIKES = 3
 
 /** What a claim brings along. */
 export interface Admission {
@@ -80,18 +84,14 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
   run.tookOver = head.owner !== ''
   if (run.tookOver) {
     skipAhead(head)
-    head.strikes++
+    // Somebody who asks for it has seen what happened: the count is for what goes on by itself.
+    head.strikes = request.wake === undefined ? 0 : head.strikes + 1
   }
   if ('input' in request) await turn(run, level, request, admission)
   else if (found) await resume(run, level, request, admission)
   else throw nothing(thread, 'it does not exist')
-  if (metadata) {
-    // A copy: what the caller does to the object later reaches nothing.
-    const copy = encode(metadata, undefined, 'metadata')
-    if (copy instanceof Tagged)
-      throw new TypeError(`Cannot run thread "${thread}": its metadata holds what JSON can't`)
-    head.metadata = { ...head.metadata, ...(copy as Head['metadata']) }
-  }
+  if (head.strikes >= STRIKES) admission.failure = { error: poisoned(run, level) }
+  if (metadata) head.metadata = { ...head.metadata, ...metadataFrom(metadata, thread) }
   start(run, request, admission.puts)
   if (request.idempotencyKey !== undefined) {
     const key = await idempotencyKey(claim.root, request.idempotencyKey)
@@ -102,6 +102,25 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
     admission.puts.push({ key: directoryKey(claim.at, head.created), value: hint(head) })
   }
   head.seq = level.log.seq
+}
+
+/** A copy of what a caller gave: what they do to it later reaches nothing. */
+export function metadataFrom(given: Metadata, thread: string): Metadata {
+  const copy = encode(given, undefined, 'metadata')
+  if (copy instanceof Tagged)
+    throw new TypeError(`Cannot run thread "${thread}": its metadata holds what JSON can't`)
+  return copy as Metadata
+}
+
+/** Why a thread isn't recovered any more. */
+function poisoned({ claim, journal }: Run, { next }: Level): Error {
+  const { thread, strikes: attempts } = claim.head
+  const left = next.filter(({ task }) => !journal.of(task.id)?.result)
+  const nodes = left.map(({ node, task }) => `"${node?.name ?? task.key}"`).join(', ')
+  return new RecoveryLimitExceeded(
+    `Cannot recover thread "${thread}": its process died ${attempts} times in a row, the last time at ${nodes}; mend that, then call run({ thread })`,
+    { attempts },
+  )
 }
 
 /** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */

@@ -2,12 +2,16 @@ import { encode, write } from '../durable/codec.ts'
 import type { Plan } from '../graph/plan.ts'
 import type { Execution } from './execution.ts'
 
+/** How long that is, in milliseconds. */
+export const PATIENCE = 250
+
 /**
  * Waits as long as a record waits for its call before another call may count as it, since calls may come in another
- * order. The one timer of ours that keeps a process: what it ends in must be told.
+ * order, and a cancel for what it has left word for. The one timer of ours that keeps a process: what it ends in must be
+ * told.
  */
 export function patience(over: () => void): () => void {
-  const timer = setTimeout(over, 250)
+  const timer = setTimeout(over, PATIENCE)
   return () => clearTimeout(timer)
 }
 

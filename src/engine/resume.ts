@@ -1,6 +1,7 @@
-import { Journal, journalRows, readEntry, turnPage } from '../durable/journal.ts'
+import { Journal, journalRows, readEntries } from '../durable/journal.ts'
 import { NothingToResume } from '../errors.ts'
 import { chosen, type Came } from './answers.ts'
+import { branch } from './branch.ts'
 import { dueIn, readable, records, texts } from './find.ts'
 import type { Level } from './level.ts'
 import type { Admission } from './open.ts'
@@ -17,9 +18,9 @@ export async function resume(
 ): Promise<void> {
   const { head } = run.claim
   const { from, wake } = request
-  const branch = from !== undefined && from !== head.checkpoint
-  const came: Came[] = await chosen(run, request, branch)
-  if (!branch) {
+  const leaves = from !== undefined && from !== head.checkpoint
+  const came: Came[] = await chosen(run, request, leaves)
+  if (!leaves) {
     for (const open of dueIn(head, wake ?? run.app.owner.clock.now()))
       if (!came.some((one) => one.open === open)) came.push({ open })
     if (came.length === 0) {
@@ -29,12 +30,12 @@ export async function resume(
         throw nothing(head.thread, 'it waits for an answer or a clock, and neither has come')
     }
   }
-  await stand(run, level, from)
-  if (branch) return rebase(run, level, true, admission)
+  await stand(run, level, { from })
+  if (leaves) return branch(run, level, admission)
   await loadJournal(run)
-  if (run.tookOver || head.status === 'error' || head.status === 'cancelled') {
+  if (run.tookOver || level.atStart || head.status === 'error' || head.status === 'cancelled') {
     // Rows and ids from here on are new; what had finished in the step is kept.
-    await rebase(run, level, false, admission)
+    await rebase(run, level, admission)
     // An answer may have come and not been used up; a task that nothing has come for stays as it is.
     const called = run.journal.called()
     const own = new Set(level.next.map(({ task }) => task.id))
@@ -48,22 +49,13 @@ export async function resume(
   run.woken = new Set([...run.woken, ...came.flatMap(({ open }) => open.chain)])
 }
 
-/** Stands on a new checkpoint with the same tasks; a fork gives them new ids and leaves behind what was open. */
-async function rebase(run: Run, level: Level, fork: boolean, admission: Admission): Promise<void> {
+/** Stands on a new checkpoint with the same tasks. */
+async function rebase(run: Run, level: Level, { puts }: Admission): Promise<void> {
   const { claim } = run
-  const { head } = claim
   const id = claim.id()
   if (level.atStart) await level.enter(id)
-  if (fork) {
-    level.next = level.next.map(({ node, task }) => ({
-      node,
-      task: { ...task, id: `${id}.${task.key}` },
-    }))
-    run.dropOpen(admission)
-    turnPage(claim, id, admission.deletes)
-  }
-  level.write(id, fork ? 'fork' : 'update', admission.puts)
-  head.checkpoint = id
+  level.write(id, 'update', puts)
+  claim.head.checkpoint = id
 }
 
 /** Ends a pause with what came for it. */
@@ -74,7 +66,7 @@ function settle(run: Run, { open, answer }: Came, admission: Admission): void {
   // `null` is an answer.
   const value = answer !== undefined ? answer : (run.records.get(id)?.payload ?? null)
   const entry = { kind, task, place, value, pause: id } as const
-  admission.puts.push(run.claim.entry(entry))
+  admission.puts.push(...run.claim.entry(entry))
   run.journal.add(entry)
   const status = kind === 'answer' ? 'answered' : kind
   run.dropOpen(admission, [open], { status, answer, by: run.user })
@@ -86,8 +78,8 @@ async function loadJournal(run: Run): Promise<void> {
   const { thread, checkpoint, open } = claim.head
   const read = async (): Promise<void> => {
     run.journal = new Journal()
-    for (const text of await texts(claim, journalRows(claim), 'a journal entry'))
-      run.journal.add(readEntry(text))
+    for (const entry of readEntries(await texts(claim, journalRows(claim), 'a journal entry')))
+      run.journal.add(entry)
     const ids = new Set([...run.journal.pauses(), ...open.map(({ id }) => id)])
     const asked = await records(claim, [...ids])
     run.records = new Map(asked.map((record) => [record.id, record]))

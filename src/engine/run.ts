@@ -1,7 +1,8 @@
-import { hint, type Claim, type Owner } from '../durable/claim.ts'
+import type { Claim } from '../durable/claim.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { Journal, type Entry, type PlaceEntry } from '../durable/journal.ts'
-import { dueKey, inboxKey, pauseKey, runKey } from '../durable/keys.ts'
+import { dueKey, inboxKey, pauseKey, runKey, stopKey } from '../durable/keys.ts'
+import { hint, type Owner } from '../durable/owner.ts'
 import { settlementText, type PauseRecord, type Settlement } from '../durable/pause.ts'
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
@@ -174,6 +175,8 @@ export class Run {
       const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq, open }
       const key = `${runKey(claim.root, head.runNumber)}.e`
       if (runs) puts.push({ key, value: JSON.stringify(row) })
+      // Perhaps by a word that was left for it.
+      if (status === 'cancelled') deletes.push(stopKey(claim.at.place))
       return { puts, deletes }
     })
   }

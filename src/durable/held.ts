@@ -1,0 +1,20 @@
+import type { Key, Put } from '../store/store.ts'
+
+/** Rows that are to be written, or removed where they are null. */
+export class Held extends Map<Key, string | null> {
+  add(puts: readonly Put[], deletes: readonly Key[]): void {
+    for (const { key, value } of puts) this.set(key, value)
+    // What is only held has never been stored.
+    for (const key of deletes) if (!this.delete(key)) this.set(key, null)
+  }
+
+  /** Hands everything over. */
+  take(): { puts: Put[]; deletes: Key[] } {
+    const rows = [...this]
+    this.clear()
+    return {
+      puts: rows.flatMap(([key, value]) => (value === null ? [] : { key, value })),
+      deletes: rows.flatMap(([key, value]) => (value === null ? key : [])),
+    }
+  }
+}
