@@ -83,8 +83,10 @@ for (const [name, branch] of Object.entries(WAYS)) {
     const refusals = async (): Promise<string[]> => {
       const found: string[] = []
       for (const id of ids) {
-        const open = (await story.open()).some((one) => one.id === id)
-        const error = open ? { code: 'open' } : await failure(story.pass({ answers: { [id]: 0 } }))
+        const isOpen = (await story.open()).some((one) => one.id === id)
+        const error = isOpen
+          ? { code: 'open' }
+          : await failure(story.pass({ answers: { [id]: 0 } }))
         found.push((error as { code?: string }).code!)
       }
       return found
