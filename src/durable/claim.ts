@@ -71,7 +71,7 @@ export class Claim {
       else puts.push({ key, value })
     const lease: Put[] = []
     const until = clock.now() + leaseMs
-    let done = false
+    let won = false
     try {
       const { atomic } = store.caps
       const ahead = atomic && this.revision === undefined && !fits(store.caps, { puts, deletes })
@@ -88,15 +88,15 @@ export class Claim {
           ]
       this.#runText = runText(head)
       if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
-      done = !keep && head.redo !== undefined
+      won = head.redo !== undefined
       await this.#write({ puts: [...puts, ...lease], deletes, durable: true })
       head.redo = undefined
       this.#runText = runText(head)
       return true
     } catch (error) {
-      // It has won, and nobody else needs its rows: whoever claims the thread next brings them along.
-      if (done) return true
-      if (this.lost) return false
+      // It has won, whatever came then: whoever claims the thread next brings its rows along.
+      if (won && !keep) return true
+      if (this.lost && !won) return false
       throw error
     }
   }
@@ -174,21 +174,11 @@ export class Claim {
   /** Moves the end of the lease and stores that. What is on hold stays there: the head as it is stored gets the new end. */
   renew(until: number): Promise<void> {
     const { head } = this
-    const before = head.until
     const change = { puts: [], deletes: [] }
     moveLease(this, change, until)
     if (!this.#held) return this.commit(change)
-    const stored = readHead(this.#stored)
-    this.#flight = this.#write(change, {
-      ...stored,
-      redo: undefined,
-      until,
-      commits: head.commits++,
-    })
-    return this.#flight.catch((error: unknown) => {
-      head.until = before
-      throw error
-    })
+    const stored = { ...readHead(this.#stored), redo: undefined, until, commits: head.commits++ }
+    return (this.#flight = this.#write(change, stored))
   }
 
   /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
@@ -213,6 +203,7 @@ export class Claim {
     } catch (error) {
       // What is on hold can still be stored, unless somebody else has the thread.
       if (head === this.head || isLost(error)) this.#failure = { error }
+      else this.head.until = readHead(this.#stored).until
       throw error
     } finally {
       if (!this.#next) this.#flight = undefined
