@@ -30,6 +30,7 @@ export type { StreamEvent } from './engine/event.ts'
 export type { LiveRun } from './engine/live.ts'
 export type { Durability, Outcome, RunRequest } from './engine/request.ts'
 export type { Ticked } from './engine/tick.ts'
+export type { ThreadExport } from './durable/transfer.ts'
 export type {
   ErrorInfo,
   Interruption,

@@ -16,6 +16,9 @@ export type ThreadRows = ReadonlyMap<Key, string>
 /** Whether a checkpoint is kept that nothing under way needs. Its row is read only if it is asked for. */
 export type Keeps = (id: string, space: string, row: () => Checkpoint) => boolean
 
+/** What of a head says where a thread stands. */
+type Standing = Pick<Head, 'checkpoint' | 'journal' | 'entries' | 'open' | 'runNumber'>
+
 /** What of a thread's rows something leads to. */
 export interface Reach {
   /** The names of the rows that what is kept needs or is told by. */
@@ -37,7 +40,7 @@ export const refsOf = ({ p, l = {} }: StateRefs): LogRef[] => [
  *
  * @throws Unreadable if something has to be followed that can't be read
  */
-export function reach(head: Head, rows: ThreadRows, keeps: Keeps): Reach {
+export function reach(head: Standing, rows: ThreadRows, keeps: Keeps): Reach {
   const needed = new Set<Key>()
   const checkpoints = new Map<string, Checkpoint>()
   /** When the oldest of the thread's own graph was made, and the first event of each namespace. */
@@ -64,7 +67,7 @@ export function reach(head: Head, rows: ThreadRows, keeps: Keeps): Reach {
       runs.add(row.run)
     }
     // Another branch may go on where the children of its tasks stood.
-    const steps = new Set(row.next.map((task) => task.id.slice(0, id.length)))
+    const steps = new Set(row.next.map((task) => task.id.slice(0, task.id.indexOf('.'))))
     for (const [name, positions] of trails) {
       if (!steps.has(name.split('/')[1] as string) || needed.has(name)) continue
       needed.add(name)

@@ -1,6 +1,7 @@
 import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
 import { fitted } from '../durable/fit.ts'
 import { sealed } from '../durable/seal.ts'
+import type { ThreadExport } from '../durable/transfer.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
 import type { Fields, InputFor, StateOf } from '../graph/state.ts'
@@ -23,6 +24,7 @@ import { Run, type App } from './run.ts'
 import { history, state } from './snapshot.ts'
 import { subscribe } from './subscribe.ts'
 import { tick, type Ticked } from './tick.ts'
+import { exportThread, importThread, type Arrival } from './transfer.ts'
 import { runUntilDone } from './until-done.ts'
 
 /** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
@@ -115,6 +117,9 @@ export interface CompiledGraph<
   tick(options?: { readonly now?: number; readonly limit?: number }): Promise<Ticked>
   /** Drops old checkpoints of a thread that nobody runs; what is kept is read as before. Tells how many are gone. */
   prune(thread: string, kept: Kept): Promise<{ readonly removed: number }>
+  /** A thread as one portable value, and back; the other side refuses a thread that it already has. */
+  exportThread(thread: string): Promise<ThreadExport>
+  importThread(value: ThreadExport, arrival?: Arrival): Promise<Thread>
 }
 
 /** What a graph runs with. */
@@ -168,6 +173,8 @@ export function compile(graph: Graph, options: CompileOptions = {}): CompiledGra
     },
     tick: (request) => tick(app, request),
     prune: (thread, kept) => prune(app, '', thread, kept),
+    exportThread: (thread) => exportThread(app, thread),
+    importThread: (value, arrival) => importThread(app, value, arrival),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Claim } from '../durable/claim.ts'
+import type { Head } from '../durable/head.ts'
 import { address, directoryPrefix, runPrefix, type Address } from '../durable/keys.ts'
 import { iso } from '../durable/pause.ts'
 import type { Run as RunRow, Status, Thread } from '../durable/records.ts'
@@ -65,15 +66,29 @@ export async function passing<Value>(
   app: App,
   place: string,
   use: (claim: Claim) => Value | Promise<Value>,
+  gone?: () => Promise<Value>,
 ): Promise<Value | undefined> {
   try {
     const claim = await findAt(app, place)
-    return claim && (await use(claim))
+    return claim ? await use(claim) : await gone?.()
   } catch (error) {
     if (!(error instanceof CorruptCheckpoint) && !(error instanceof GraphMismatch)) throw error
     app.logger.warn('A list leaves out a thread that can not be read', { place, error })
     return undefined
   }
+}
+
+/**
+ * Removes a row of an index that says nothing any more. Who has the thread may be about to make it true; where reads may
+ * lag, what isn't seen proves nothing.
+ */
+export async function forget(
+  { owner: { store } }: App,
+  { key, revision }: Entry,
+  head?: Head,
+): Promise<void> {
+  if (store.caps.consistency === 'strong' && !head?.owner)
+    await store.commit({ checks: [{ key, revision }], deletes: [key] })
 }
 
 /** Where the lists of a tenant are. */
@@ -82,6 +97,19 @@ export const listsOf = (app: App, tenant: string): Promise<Address> =>
 
 /** The place of the thread that a row of the directory leads to. */
 export const placeIn = ({ key }: Entry): string => key.slice(key.lastIndexOf('/') + 1)
+
+/** A thread as its readers see it. */
+export const threadOf = (head: Head): Thread =>
+  tidy<Thread>({
+    id: head.thread,
+    tenant: head.tenant || undefined,
+    graph: head.graph,
+    status: head.status as Status,
+    checkpoint: head.checkpoint,
+    metadata: head.metadata,
+    createdAt: iso(head.created),
+    updatedAt: iso(head.updated),
+  })
 
 /** Threads of the app's graph, newest first. */
 export async function* threads(
@@ -94,16 +122,7 @@ export async function* threads(
   const show = (row: Entry): Promise<Thread | undefined> =>
     passing(app, placeIn(row), ({ head }) => {
       if (status !== undefined && head.status !== status) return undefined
-      return tidy<Thread>({
-        id: head.thread,
-        tenant: head.tenant || undefined,
-        graph: head.graph,
-        status: head.status as Status,
-        checkpoint: head.checkpoint,
-        metadata: head.metadata,
-        createdAt: iso(head.created),
-        updatedAt: iso(head.updated),
-      })
+      return threadOf(head)
     })
   yield* shownOf(rows(app, prefix), { limit, before: last } as Part, show, placeIn)
 }

@@ -10,6 +10,7 @@ import type { Key } from '../store/store.ts'
 import { check, wholeFrom, type Rule } from './check.ts'
 import { find, readable, TRIES } from './find.ts'
 import { gather } from './gather.ts'
+import { busy } from './open.ts'
 import type { App } from './run.ts'
 
 /** What stays of a thread's checkpoints: what either of the two keeps, and what is needed to go on. */
@@ -50,6 +51,7 @@ export async function prune(
     const claim = await find(app, tenant, thread)
     if (!claim) return { removed: removed.size }
     assertIdle(app, claim)
+    assertListed(app, claim, 'prune')
     const { head, root, at, revision } = claim
     const found = await gather(app, claim)
     const reached = await readable(thread, () => reach(head, found, keeping(head, found, kept)))
@@ -72,18 +74,24 @@ export async function prune(
   throw new ThreadBusy(`${cannot}: somebody else is at it`, { thread })
 }
 
-/** Refuses while somebody may be writing, or while what was written may not be seen. */
-function assertIdle({ owner: { store, clock } }: App, { head }: Claim): void {
-  const { thread, owner, updated } = head
-  assertSafe(store, thread)
-  const seen = store.caps.consistency === 'strong' ? 0 : updated + LAG_MS
-  if (owner === '' && seen <= clock.now()) return
-  const until = iso(owner === '' ? seen : head.until)
-  const why = owner === '' ? 'what is stored of it may not be listed' : 'a run has it'
-  throw new ThreadBusy(`Cannot prune thread "${thread}": ${why}, until ${until} at least`, {
-    thread,
-    until,
-  })
+/** Refuses while somebody may be writing. */
+function assertIdle({ owner: { store } }: App, { head }: Claim): void {
+  assertSafe(store, head.thread)
+  if (head.owner !== '') throw busy('prune', head.thread, head)
+}
+
+/** Refuses while lists may miss rows, which they do where reads lag. */
+export function assertListed(
+  { owner: { store, clock } }: App,
+  { head: { thread, updated } }: Claim,
+  verb: string,
+): void {
+  if (store.caps.consistency === 'strong' || updated + LAG_MS <= clock.now()) return
+  const until = iso(updated + LAG_MS)
+  throw new ThreadBusy(
+    `Cannot ${verb} thread "${thread}": store "${store.name}" may not list all of it until ${until}`,
+    { thread, until },
+  )
 }
 
 /** Which checkpoints stay that nothing under way needs. */

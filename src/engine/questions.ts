@@ -8,8 +8,8 @@ import {
   type Settlement,
 } from '../durable/pause.ts'
 import type { Interruption } from '../durable/records.ts'
-import { find, readable } from './find.ts'
-import { listsOf, passing, placeIn, rows } from './list.ts'
+import { look, readable } from './find.ts'
+import { forget, listsOf, passing, placeIn, rows } from './list.ts'
 import { checkLimit } from './check.ts'
 import type { App } from './run.ts'
 
@@ -35,14 +35,17 @@ export async function interruptions(
     found.push(...(await questions(app, claim, status, only)))
   }
   if (thread !== undefined) {
-    const claim = await find(app, tenant, thread)
-    if (claim) await add(claim)
+    await look(app, tenant, thread, add)
   } else if (status === 'open') {
     // Index rows are hints: whether a question is open stands in the head.
-    for await (const { key } of rows(app, inboxPrefix(await listsOf(app, tenant)))) {
+    for await (const row of rows(app, inboxPrefix(await listsOf(app, tenant)))) {
       if (found.length >= limit) break
-      const [place, id] = key.split('/').slice(-2) as [string, string]
-      await passing(app, place, (claim) => add(claim, id))
+      const [place, id] = row.key.split('/').slice(-2) as [string, string]
+      const show = async (claim?: Claim): Promise<void> => {
+        if (claim?.head.open.some((one) => one.id === id)) await add(claim, id)
+        else await forget(app, row, claim?.head)
+      }
+      await passing(app, place, show, show)
     }
   } else {
     for await (const row of rows(app, directoryPrefix(await listsOf(app, tenant))))

@@ -71,7 +71,8 @@ export const signal: Rule = [
 
 const anything: Rule = [() => true, '']
 
-const isObject = (value: object): boolean => Object(value) === value && !Array.isArray(value)
+/** Whether a value has members of its own. */
+export const isObject = (value: object): boolean => Object(value) === value && !Array.isArray(value)
 
 /** What each member of a request must be. */
 const RULES: { readonly [member: string]: Rule } = {

@@ -1,0 +1,36 @@
+/** What a value has to be: a kind, `?` after it if it may be absent; a list of one shape, or a tuple; or an object's members. */
+export type Shape = Kind | `${Kind}?` | readonly Shape[] | { readonly [member: string]: Shape }
+
+type Kind = keyof typeof kinds
+
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value)
+
+const kinds = {
+  text: (value: unknown) => typeof value === 'string',
+  id: (value: unknown) => /^[0-9a-z]{14}$/.test(value as string),
+  count: (value: unknown) => isWhole(value) && (value as number) >= 0,
+  /** Milliseconds that a key can be made of. */
+  time: (value: unknown) => isWhole(value) && Math.abs(value as number) <= 3.6e15,
+  list: Array.isArray,
+  object: (value: unknown) => Object(value) === value && !Array.isArray(value),
+} satisfies Record<string, (value: unknown) => boolean>
+
+/** Whether a value that came from elsewhere has a shape. What else it has doesn't matter. */
+export function has(shape: Shape, value: unknown): boolean {
+  if (typeof shape === 'string') {
+    const [kind] = shape.split('?') as [Kind]
+    return (kind !== shape && value === undefined) || kinds[kind](value)
+  }
+  if (Array.isArray(shape)) {
+    if (!Array.isArray(value)) return false
+    const [item] = shape as Shape[]
+    if (shape.length === 1) return value.every((one) => has(item as Shape, one))
+    return (shape as Shape[]).every((one, i) => has(one, value[i]))
+  }
+  return (
+    kinds.object(value) &&
+    Object.entries(shape as Record<string, Shape>).every(([name, member]) =>
+      has(member, (value as Record<string, unknown>)[name]),
+    )
+  )
+}

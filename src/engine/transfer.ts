@@ -1,0 +1,110 @@
+import { Claim } from '../durable/claim.ts'
+import { entryTexts } from '../durable/journal.ts'
+import { address, directoryKey, headKey, journalKey, runKey } from '../durable/keys.ts'
+import { hint } from '../durable/owner.ts'
+import type { Metadata, Thread } from '../durable/records.ts'
+import type { RunEnd } from '../durable/run-record.ts'
+import { pack, unpack, type ThreadExport } from '../durable/transfer.ts'
+import { GraphMismatch, NothingToResume, ThreadBusy } from '../errors.ts'
+import { check, type Rule } from './check.ts'
+import { find, readable, TRIES } from './find.ts'
+import { exists, occupied } from './fork.ts'
+import { gather } from './gather.ts'
+import { threadOf } from './list.ts'
+import { born, metadataFrom } from './open.ts'
+import { assertListed } from './prune.ts'
+import { isObject, text } from './request.ts'
+import { indexPuts, type App } from './run.ts'
+
+/** Under which id a thread arrives, and what is added to its metadata. */
+export interface Arrival {
+  /** @default the id that it had */
+  readonly to?: string
+  readonly metadata?: Metadata
+}
+
+/**
+ * A thread as one value, as it stands between two commits. One that somebody runs is as if it had been cancelled there.
+ *
+ * @throws NothingToResume without such a thread, ThreadBusy if it changes too fast, CorruptCheckpoint
+ */
+export async function exportThread(app: App, thread: string): Promise<ThreadExport> {
+  const { store, clock } = app.owner
+  for (let left = TRIES; left > 0; left--) {
+    const claim = await find(app, '', thread)
+    if (!claim)
+      throw new NothingToResume(`Cannot export thread "${thread}": it does not exist`, { thread })
+    assertListed(app, claim, 'export')
+    const { head, at, revision } = claim
+    const rows = new Map(await gather(app, claim))
+    if ((await store.get([headKey(at.place)]))[0]?.revision !== revision) continue
+    if (head.owner !== '') {
+      const { checkpoint, seq, open } = head
+      const told = { checkpoint, seq, open: open.map(({ id }) => id) }
+      const end: RunEnd = { status: 'cancelled', usage: {}, time: clock.now(), ...told }
+      rows.set(`${runKey('', head.runNumber)}.e`, JSON.stringify(end))
+      head.status = 'cancelled'
+      head.error = undefined
+    }
+    return readable(thread, () => pack(head, rows))
+  }
+  throw new ThreadBusy(`Cannot export thread "${thread}": it changes while it is read`, { thread })
+}
+
+const anObject: Rule = [isObject, 'an object']
+
+/**
+ * Makes a thread of what `exportThread` gave. All of it is checked before anything is written, and nobody sees the thread
+ * before all of it is there. Nobody runs it then: `run` goes on with it.
+ *
+ * @throws CorruptCheckpoint if it isn't what was exported, GraphMismatch, ThreadExists
+ */
+export async function importThread(
+  app: App,
+  value: ThreadExport,
+  arrival: Arrival = {},
+): Promise<Thread> {
+  check('Cannot import', { value: anObject }, { value: value ?? null })
+  check('Cannot import', { to: text, metadata: anObject }, arrival)
+  const { plan, owner } = app
+  const from = typeof value.thread === 'string' ? value.thread : ''
+  const { to: thread = from, metadata = {} } = arrival
+  const added = metadataFrom(metadata, thread)
+  const { head: brought, rows, journal } = await readable(from, () => unpack(value))
+  const { graph } = value
+  if (graph !== plan.name) {
+    throw new GraphMismatch(
+      `Cannot import thread "${from}" with graph "${plan.name}": it belongs to graph "${graph}"`,
+      { thread: from, graph },
+    )
+  }
+  if (await exists(app, '', thread)) throw occupied(thread)
+  const at = await address(plan.name, '', thread)
+  const claim = new Claim(owner, at, born(app, '', thread), undefined)
+  const { root } = claim
+  const puts = [...rows].map(([key, text]) => ({ key: root + key, value: text }))
+  const entries = journal.flatMap((entry) => entryTexts(entry, owner.store.caps.maxValueBytes))
+  for (const [n, text] of entries.entries())
+    puts.push({ key: journalKey(root, brought.journal, n), value: text })
+  // A head that leads nowhere is no thread's: whoever finds it when its lease is over removes what is there by then.
+  if (!(await claim.take({ puts: [], deletes: [] }))) throw occupied(thread)
+  try {
+    await claim.commit({ puts })
+    await claim.release((head) => {
+      Object.assign(head, brought, {
+        metadata: { ...brought.metadata, ...added },
+        entries: entries.length > 0 ? [[0, entries.length]] : [],
+        last: Math.max(head.last, brought.last),
+      })
+      const listed = { key: directoryKey(at, head.created), value: hint(head) }
+      return { puts: [listed, ...head.open.flatMap((open) => indexPuts(claim, open))] }
+    })
+  } catch (error) {
+    claim.recover()
+    // Nothing of it stays, if that can be written.
+    await claim.release(() => ({})).catch(() => {})
+    await find(app, '', thread).catch(() => {})
+    throw error
+  }
+  return threadOf(claim.head)
+}
