@@ -140,7 +140,8 @@ describe('a retry', () => {
       for await (const event of live) events.push(event)
     })()
     const failed = failure(reading)
-    await until(() => clock.live() === 1)
+    // The delay, and the lease.
+    await until(() => clock.live() === 2)
     const reason = new Error('enough')
     live.abort(reason)
     const { error, ms } = await timedFailure(live.outcome)

@@ -68,7 +68,7 @@ it('the loser of an answer race hears that somebody else has answered', async ()
 it('an answer to a thread that is deleted meanwhile finds nothing to answer', async () => {
   const { codes } = await held(answer, (app) => app.delete('t'))
   for (const code of codes)
-    expect(['nothing_to_resume', 'resume_conflict', 'lease_lost', 'success']).toContain(code)
+    expect(['nothing_to_resume', 'resume_conflict', 'cancelled', 'success']).toContain(code)
 })
 
 it('a run that only goes on and is overtaken by an answer is told so', async () => {

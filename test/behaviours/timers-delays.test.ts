@@ -34,7 +34,9 @@ describe('delays', () => {
     const under = manualClock()
     const asked: number[] = []
     const { make } = tried((_, ctx) => idle(1e8, ctx.signal), {})
-    const app = compile(make(), { clock: timers(under, asked), logger: quiet })
+    // A lease as long: it would be renewed at half of it.
+    const leaseMs = 2 * month
+    const app = compile(make(), { clock: timers(under, asked), leaseMs, logger: quiet })
     const running = failure(app.run({ thread: 't', input: {}, timeout: month }))
     let settled = false
     void running.then(() => (settled = true))
