@@ -85,7 +85,8 @@ export function cloudflareKv(kv: KV, options: CloudflareKvOptions = {}): Store {
     caps: {
       atomic: false,
       consistency: 'eventual',
-      maxValueBytes: MAX_VALUE_BYTES,
+      // Heads lie in the other store.
+      maxValueBytes: Math.min(MAX_VALUE_BYTES, lease?.caps.maxValueBytes ?? Infinity),
       maxBatchRows: 900,
       maxBatchBytes: 64 * 1024 * 1024,
     },

@@ -1,7 +1,7 @@
 import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import { decode, read } from '../durable/codec.ts'
-import { journalRows, readEntry } from '../durable/journal.ts'
+import { journalRows, readEntries } from '../durable/journal.ts'
 import {
   checkpointIn,
   checkpointKey,
@@ -197,8 +197,7 @@ const isAdded = (change: Change): change is readonly [list: string, count: numbe
 
 /** What a task returned whose step hasn't closed. */
 async function pending(claim: Claim, task: string): Promise<unknown> {
-  for (const text of await texts(claim, journalRows(claim), 'a journal entry')) {
-    const entry = readEntry(text)
+  for (const entry of readEntries(await texts(claim, journalRows(claim), 'a journal entry'))) {
     if (entry.kind !== 'result' || entry.task !== task) continue
     const show = (value: unknown): unknown =>
       Array.isArray(value) ? value.map((cell) => decode(cell as never)) : decode(value as never)

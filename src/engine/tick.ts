@@ -3,7 +3,7 @@ import { NothingToResume, ThreadBusy } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Entry } from '../store/store.ts'
 import { dueIn, findAt } from './find.ts'
-import { rows } from './list.ts'
+import { forget, rows } from './list.ts'
 import { execute } from './live.ts'
 import { checkLimit } from './check.ts'
 import { Run, type App } from './run.ts'
@@ -58,11 +58,11 @@ export async function tick(
 async function proceed(
   app: App,
   place: string,
-  { key, revision }: Entry,
+  row: Entry,
   now: number,
   done: Done,
 ): Promise<void> {
-  const { store } = app.owner
+  const { key } = row
   let thread = place
   let how: keyof Done = 'woken'
   let claimed = false
@@ -79,9 +79,7 @@ async function proceed(
         what === 'lease'
           ? head?.owner && instantOf(key) === head.until
           : head?.open.some(({ id }) => id === what)
-      // Where reads may lag, what isn't seen proves nothing.
-      if (!valid && store.caps.consistency === 'strong')
-        await store.commit({ checks: [{ key, revision }], deletes: [key] })
+      if (!valid) await forget(app, row, head)
     }
   } catch (error) {
     // A failure of the run is in its record; a claim that somebody else won is theirs.
