@@ -70,7 +70,7 @@ describe('a fork to another thread', () => {
 })
 
 describe('a fork is refused, and nothing is changed,', () => {
-  it.each<[name: string, options: { readonly update?: object }, refusal: unknown]>([
+  it.each<[name: string, options: { readonly [key: string]: unknown }, refusal: unknown]>([
     ['without a checkpoint', {}, TypeError],
     ['by a name that is none', { from: 1 }, TypeError],
     ['with what it does not know', { from: 'x', too: 't2' }, TypeError],
@@ -110,9 +110,9 @@ describe('a fork is refused, and nothing is changed,', () => {
     else expect(error).toBeInstanceOf(refusal as typeof TypeError)
     expect(await rowsOf(store)).toEqual(before)
     // The field is named, and the graph.
-    if (refusal === 'schema_error' && !Array.isArray(options.update))
+    if (refusal === 'schema_error' && !Array.isArray(options['update']))
       expect(error).toMatchObject({
-        details: { graph: 'gated', field: Object.keys(options.update!)[0] },
+        details: { graph: 'gated', field: Object.keys(options['update'] as object)[0] },
       })
   })
 
