@@ -3,6 +3,7 @@ import type { Entry } from '../durable/journal.ts'
 import { spaceKey, spaceOf } from '../durable/keys.ts'
 import type { Put } from '../store/store.ts'
 import type { Plan } from '../graph/plan.ts'
+import { readable } from './find.ts'
 import { fill } from './fold.ts'
 import { drive, Level } from './level.ts'
 import { load } from './load.ts'
@@ -60,8 +61,9 @@ async function enter(
   level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) {
-    await load(level, known.value as string, run.tookOver)
-    level.log.seq = Math.max(level.log.seq, known.seq ?? 0) + (run.tookOver ? SKIP : 0)
+    const id = known.value as string
+    await readable(run.claim.head.thread, () => load(level, id, run.shares), id)
+    level.log.seq = Math.max(level.log.seq, known.seq ?? 0) + (run.shares ? SKIP : 0)
   }
   if (!known) {
     await fill(plan, level.state, input, execution.node.name)

@@ -92,6 +92,10 @@ export async function look<Value>(
 /** Whether an owner has a thread right now. */
 export const owned = (head: Head, now: number): boolean => head.owner !== '' && head.until > now
 
+/** Whether a thread waits for somebody. A cancel may have died between what it voids and its end: then nothing does. */
+export const isPaused = ({ status, open }: Head): boolean =>
+  (status === 'interrupted' || status === 'waiting') && open.length > 0
+
 /** The timers and the questions of a thread whose time has come. */
 export const dueIn = (head: Head, now: number): OpenPause[] =>
   head.open.filter(({ due = Infinity }) => due <= now)

@@ -87,6 +87,8 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
     // Somebody who asks for it has seen what happened: the count is for what goes on by itself.
     head.strikes = request.wake === undefined ? 0 : head.strikes + 1
   }
+  // Whoever cancelled it took it from its owner.
+  run.shares = run.tookOver || head.status === 'cancelled'
   if ('input' in request) await turn(run, level, request, admission)
   else if (found) await resume(run, level, request, admission)
   else throw nothing(thread, 'it does not exist')

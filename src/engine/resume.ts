@@ -2,7 +2,7 @@ import { Journal, journalRows, readEntries } from '../durable/journal.ts'
 import { NothingToResume } from '../errors.ts'
 import { chosen, type Came } from './answers.ts'
 import { branch } from './branch.ts'
-import { dueIn, readable, records, texts } from './find.ts'
+import { dueIn, isPaused, readable, records, texts } from './find.ts'
 import type { Level } from './level.ts'
 import type { Admission } from './open.ts'
 import type { Opening } from './request.ts'
@@ -25,8 +25,7 @@ export async function resume(
       if (!came.some((one) => one.open === open)) came.push({ open })
     if (came.length === 0) {
       if (head.status === 'success') throw nothing(head.thread, 'it has ended')
-      const waits = head.status === 'interrupted' || head.status === 'waiting'
-      if (waits || (wake !== undefined && !run.tookOver))
+      if (isPaused(head) || (wake !== undefined && !run.tookOver))
         throw nothing(head.thread, 'it waits for an answer or a clock, and neither has come')
     }
   }

@@ -47,6 +47,8 @@ export class Run {
   woken: ReadonlySet<string> = new Set()
   /** Its last owner didn't let go, so that its rows may still come in. */
   tookOver = false
+  /** What an owner before wrote may still come in, so that nothing is added to it. */
+  shares = false
   stopped: { readonly reason: unknown; readonly status: 'error' | 'cancelled' } | undefined
   over = false
   /** Calls off the timer that stores what was emitted. */

@@ -71,10 +71,17 @@ export async function* history(
   const entries = rows(app, checkpointPrefix(root, space), after, page)
   yield* shownOf(entries, { limit } as Part, ({ key, value }) => {
     const id = checkpointIn(key)
-    return show(app, claim, space, id, () => readCheckpoint(value, id)).catch((error: unknown) => {
-      if (!(error instanceof CorruptCheckpoint)) throw error
-      return snapshotAt(app, tenant, thread, id, () => space)
-    })
+    return show(app, claim, space, id, () => readCheckpoint(value, id))
+      .catch((error: unknown) => {
+        if (!(error instanceof CorruptCheckpoint)) throw error
+        return snapshotAt(app, tenant, thread, id, () => space)
+      })
+      .catch((error: unknown) => {
+        // Where a commit can be torn, one may lie about that was never led to.
+        const torn = !app.owner.store.caps.atomic && error instanceof CorruptCheckpoint
+        if (!torn || !error.details.why.endsWith(' is missing')) throw error
+        return undefined
+      })
   })
 }
 

@@ -1,7 +1,7 @@
 import { numberOf, type Checkpoint } from '../durable/checkpoint.ts'
 import { turnPage } from '../durable/journal.ts'
 import { ThreadPaused } from '../errors.ts'
-import { readable } from './find.ts'
+import { isPaused, readable } from './find.ts'
 import { fill, fold } from './fold.ts'
 import type { Level } from './level.ts'
 import { load } from './load.ts'
@@ -20,7 +20,7 @@ export async function turn(
   const { claim } = run
   const { head } = claim
   const { plan } = run.app
-  if (head.status === 'interrupted' || head.status === 'waiting') {
+  if (isPaused(head)) {
     const ids = (kind: string): string[] =>
       head.open.flatMap((open) => (open.kind === kind ? [open.id] : []))
     const [interruptions, timers] = [ids('question'), ids('timer')]
@@ -70,7 +70,7 @@ export async function stand(
   const { thread, checkpoint, seq, last } = run.claim.head
   const id = from ?? checkpoint
   const leaves = apart || id !== checkpoint
-  const read = (): Promise<Checkpoint> => load(level, id, run.tookOver || leaves, anew)
+  const read = (): Promise<Checkpoint> => load(level, id, run.shares || leaves, anew)
   const row = await readable(thread, read, id, checkpoint)
   if (leaves) level.cuts = [...level.cuts, [numberOf(id), last]]
   level.log.seq = seq
