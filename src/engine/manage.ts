@@ -72,8 +72,8 @@ async function seize(
       if (await claim.take({ puts, deletes })) return run
       if (!owner || tries < OUTRUN) continue
       if (told !== theirs) {
-        // It looks before its lease ends; if it is dead, nobody is faster any more.
-        if (!key) most += Math.ceil((until - clock.now()) / PATIENCE)
+        // It looks before its lease ends; if it is dead, nobody is faster from then on.
+        if (!key) most = tries + OUTRUN + Math.max(0, Math.ceil((until - clock.now()) / PATIENCE))
         key = stopKey(claim.at.place)
         told = theirs
         const value = JSON.stringify([theirs, error.details.reason])

@@ -120,7 +120,7 @@ function poisoned({ claim, journal }: Run, { next }: Level): Error {
   const left = next.filter(({ task }) => !journal.of(task.id)?.result)
   const nodes = left.map(({ node, task }) => `"${node?.name ?? task.key}"`).join(', ')
   return new RecoveryLimitExceeded(
-    `Cannot recover thread "${thread}": its process died ${attempts} times in a row, the last time at ${nodes}; mend that, then call run({ thread })`,
+    `Cannot recover thread "${thread}": its process died ${attempts} times in a row, with ${nodes} next; mend that, then call run({ thread })`,
     { attempts },
   )
 }
