@@ -1,7 +1,8 @@
 // A child graph that is entered again: by a retry of its node, or after a cancel.
 import { append, compile, field, graph, memory, reduced, type Batch, type Store } from 'heddle'
 import { expect, it } from 'vitest'
-import { keepBooks, silent } from './harness.ts'
+import { keepBooks } from './harness.ts'
+import { silent } from './refusals-damage.ts'
 
 keepBooks()
 

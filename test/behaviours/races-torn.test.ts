@@ -2,7 +2,8 @@
 import { append, compile, field, graph, memory, reduced, type Batch, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { all, keepBooks, silent } from './harness.ts'
+import { all, keepBooks } from './harness.ts'
+import { silent } from './refusals-damage.ts'
 
 keepBooks()
 
