@@ -49,4 +49,9 @@ export const suites: readonly Suite[] = [
     places: everywhere,
     load: async (open: Open) => (await import('../behaviours/keys.suite.ts')).suite(open),
   },
+  {
+    name: 'faults (B08, B10, B19)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/faults.suite.ts')).suite(open),
+  },
 ]
