@@ -333,6 +333,27 @@ export const dynamic = graph({
     start: string
   },
 })
+// --- versions
+export const second = graph({
+  name: 'g',
+  version: 2,
+  migrate(stored, from) {
+    same<typeof stored, Readonly<Record<string, unknown>>>(true)
+    same<typeof from, number>(true)
+    return { ...stored, city: 'x' }
+  },
+  state,
+  nodes,
+  edges: { start: 'a', a: 'b', b: 'end' },
+})
+same<typeof second, Graph<typeof state, 'a' | 'b', never>>(true)
+// @ts-expect-error a version is a number
+graph({ name: 'g', version: '2', state, nodes, edges: { start: 'a', a: 'b', b: 'end' } })
+// @ts-expect-error a migration is done at once
+graph({ name: 'g', migrate: async () => {}, state, nodes, edges: { start: 'a', a: 'b', b: 'end' } })
+// @ts-expect-error a migration makes a state
+graph({ name: 'g', migrate: () => 1, state, nodes, edges: { start: 'a', a: 'b', b: 'end' } })
+
 // Any graph fits where any graph is taken.
 const graphs: Graph[] = [g, child, far, dynamic]
 void graphs

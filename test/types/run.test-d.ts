@@ -1,6 +1,6 @@
 // What the compiler knows of running, streaming and reading a graph.
 import { z } from 'zod'
-import { compile, field, graph, isHeddleError, memory, ThreadBusy } from 'heddle'
+import { compile, field, graph, isHeddleError, memory, reduced, ThreadBusy } from 'heddle'
 import type { AnyError, CompiledGraph, Graph, Interruption, Runner, RunnerOf } from 'heddle'
 import type { InputFor, LiveRun, Snapshot, Store, StreamEvent, Timer } from 'heddle'
 import { same } from './same.ts'
@@ -55,6 +55,33 @@ compile(support, { stor: memory() })
 // A graph whose names are only known at run time takes any.
 const names: Graph = support
 void compile(names).run({ thread: 't', input: { anything: 1 } })
+
+// --- forks
+const forked = runner.fork('t', { from: 'c', update: { log: ['x'], at: new Date() }, to: 't2' })
+same<Awaited<typeof forked>, { readonly thread: string; readonly checkpoint: string }>(true)
+void app.fork('t', { from: 'c' })
+// @ts-expect-error no checkpoint to fork from
+void app.fork('t', { update: { log: [] } })
+// @ts-expect-error an edit of no known field
+void app.fork('t', { from: 'c', update: { logs: [] } })
+// @ts-expect-error an edit of the wrong type
+void app.fork('t', { from: 'c', update: { log: 'x' } })
+// @ts-expect-error an edit of a field that has to be there leaves it out, or gives a value
+void app.fork('t', { from: 'c', update: { question: undefined } })
+// An edit replaces what a reducer would fold into: it takes a value of the field, not an update.
+const lists = compile(
+  graph({
+    name: 'lists',
+    state: {
+      size: reduced(z.number().default(0), (now: number, word: string) => now + word.length),
+    },
+    nodes: { a: () => ({ size: 'word' }) },
+    edges: { start: 'a', a: 'end' },
+  }),
+)
+void lists.fork('t', { from: 'c', update: { size: 3 } })
+// @ts-expect-error what the reducer takes is no value
+void lists.fork('t', { from: 'c', update: { size: 'word' } })
 
 // --- events
 const live = app.stream({ thread: 't', input: { question: '' } })
