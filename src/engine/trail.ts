@@ -1,10 +1,10 @@
-import { checkpointText, readCheckpoint } from '../durable/checkpoint.ts'
+import { checkpointText, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import type { Entry } from '../durable/journal.ts'
 import { checkpointKey, spaceKey, spaceOf, trailKey } from '../durable/keys.ts'
 import { readRow } from '../durable/row.ts'
 import { sharedRefs, State } from '../durable/state.ts'
-import type { Key, Put } from '../store/store.ts'
+import type { Put } from '../store/store.ts'
 import type { Execution } from './execution.ts'
 import type { Level } from './level.ts'
 import type { Run } from './run.ts'
@@ -12,8 +12,10 @@ import type { Run } from './run.ts'
 /** Where a child graph stood: the task that runs it, the call, and its checkpoint. */
 type Position = readonly [task: string, place: string, checkpoint: string]
 
-/** Says in the journal of a task that it has paused before. */
 const PAUSED = 'p:'
+
+/** Says in the journal of a task that it has paused before. */
+const pausedBefore = (task: string): Entry => ({ kind: 'past', task, place: PAUSED, value: null })
 
 /** What is written when tasks pause. */
 export interface Trail {
@@ -39,7 +41,7 @@ export async function trailsOf(level: Level): Promise<Trail> {
     const positions = [...positionsIn(run, execution)]
     if (positions.length === 0) continue
     trail.puts.push({ key: await trailKey(root, id), value: JSON.stringify(positions) })
-    trail.notes.push({ kind: 'past', task: id, place: PAUSED, value: null })
+    trail.notes.push(pausedBefore(id))
   }
   return trail
 }
@@ -69,12 +71,15 @@ export async function followTrails(
 ): Promise<void> {
   const { claim } = run
   const standIns = new Map(tasks)
-  const keys: Key[] = await Promise.all([...tasks.keys()].map((task) => trailKey(from.root, task)))
-  for (const found of await from.get(keys)) {
-    const positions = found
-      ? readRow<readonly Position[]>(found.value, 'where its children stood')
-      : []
-    for (const [task, place, checkpoint] of positions) {
+  const note = (entry: Entry): void => {
+    puts.push(...claim.entry(entry))
+    run.journal.add(entry)
+  }
+  for (const [paused, resumed] of tasks) {
+    const [trail] = await from.get([await trailKey(from.root, paused)])
+    const positions = trail && readRow<readonly Position[]>(trail.value, 'where its children stood')
+    const copies: Position[] = []
+    for (const [task, place, checkpoint] of positions ?? []) {
       const standIn = standIns.get(task)
       const key = checkpointKey(from.root, await spaceOf(task, place), checkpoint)
       const [entry] = standIn === undefined ? [] : await from.get([key])
@@ -82,26 +87,35 @@ export async function followTrails(
       if (standIn === undefined || !entry) continue
       const row = readCheckpoint(entry.value, checkpoint)
       const id = claim.id()
-      const space = await spaceOf(standIn, place)
-      const [, seq] = row.seq
-      const next = row.next.map((one) => ({ ...one, id: `${id}.${one.key}` }))
-      for (const [i, one] of row.next.entries()) standIns.set(one.id, next[i]!.id)
-      const state =
-        from === claim
-          ? sharedRefs(row.state)
-          : (await State.load(undefined, from.root, row.state, from, false))
-              .apart()
-              .write(claim.root, id, puts)
-      const told = { seq: [seq, seq], ran: undefined, log: undefined } as const
-      const made = { source: 'fork', parent: undefined, run: by } as const
-      const copy = checkpointText({ ...row, id, next, state, ...told, ...made })
-      puts.push(
-        { key: checkpointKey(claim.root, space, id), value: copy },
-        { key: await spaceKey(claim.root, row.ns, id), value: space },
-      )
-      const position: Entry = { kind: 'child', task: standIn, place, value: id }
-      puts.push(...claim.entry(position))
-      run.journal.add(position)
+      for (const one of row.next) standIns.set(one.id, `${id}.${one.key}`)
+      await copyChild(row, from, claim, { id, by, space: await spaceOf(standIn, place) }, puts)
+      copies.push([standIn, place, id])
+      note({ kind: 'child', task: standIn, place, value: id })
     }
+    if (copies.length === 0) continue
+    // A branch of this branch goes on from there too.
+    puts.push({ key: await trailKey(claim.root, resumed), value: JSON.stringify(copies) })
+    note(pausedBefore(resumed))
   }
+}
+
+/** Writes a child graph's checkpoint as the first of another namespace. */
+async function copyChild(
+  row: Checkpoint,
+  from: Claim,
+  { root }: Claim,
+  { id, by, space }: { readonly id: string; readonly by: string; readonly space: string },
+  puts: Put[],
+): Promise<void> {
+  const here = from.root === root
+  const stored = here || (await State.load(undefined, from.root, row.state, from, false))
+  const state = stored === true ? sharedRefs(row.state) : stored.apart().write(root, id, puts)
+  const next = row.next.map((one) => ({ ...one, id: `${id}.${one.key}` }))
+  const told = { seq: [row.seq[1], row.seq[1]], ran: undefined, log: undefined } as const
+  const made = { source: 'fork', parent: undefined, run: by } as const
+  const copy = checkpointText({ ...row, id, next, state, ...told, ...made })
+  puts.push(
+    { key: checkpointKey(root, space, id), value: copy },
+    { key: await spaceKey(root, row.ns, id), value: space },
+  )
 }

@@ -92,6 +92,29 @@ for (const way of ['run({ from })', 'fork'] as const) {
   )
 }
 
+everyWay('branches of branches that nobody ran yet go on in the child too', async (open) => {
+  const calls: Calls = {}
+  const story = open(() => parent(calls))
+  await story.start()
+  const { checkpoint } = await story.snapshot()
+  await story.answerOne('no')
+  clear(calls)
+  const first = await story.app.fork('t1', { from: checkpoint })
+  const second = await story.app.fork('t1', { from: first.checkpoint })
+  await story.app.fork('t1', { from: second.checkpoint, to: 't2' })
+  await story.goOn()
+  // From one that was left before it ran, after its branch has gone on.
+  expect((await story.answerOne('yes')).state['got']).toEqual(['a', 'yes', 'after yes'])
+  await story.goOn({ from: first.checkpoint })
+  expect((await story.answerOne('again')).state['got']).toEqual(['a', 'again', 'after again'])
+  const { app } = story
+  await app.run({ thread: 't2' })
+  expect((await app.run({ thread: 't2', answer: 'there' })).state).toEqual({
+    got: ['a', 'there', 'after there'],
+  })
+  expect(calls).toEqual({ gate: 6, ask: 6, after: 3 })
+})
+
 everyWay('a child that was given an answer begins anew', async (open) => {
   const calls: Calls = {}
   const story = open(() =>
