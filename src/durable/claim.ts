@@ -1,4 +1,4 @@
-import type { Key, Put, Revision } from '../store/store.ts'
+import type { Batch, Key, Put, Revision } from '../store/store.ts'
 import { fits } from './fit.ts'
 import { headText, readHead, runText, type Head } from './head.ts'
 import { Held } from './held.ts'
@@ -73,19 +73,21 @@ export class Claim {
     const until = clock.now() + leaseMs
     let won = false
     try {
-      const { atomic } = store.caps
-      const ahead = atomic && this.revision === undefined && !fits(store.caps, { puts, deletes })
+      const whole = store.caps.atomic && fits(store.caps, this.#all(puts, deletes), 4)
+      // Rows of a new thread have names of their own.
+      const ahead = store.caps.atomic && !whole && this.revision === undefined
       if (ahead) await this.#reserve(until)
       if (!ahead || !keep) moveLease(this, { puts: lease, deletes }, keep ? until : undefined)
       head.owner = keep ? name : ''
       head.epoch++
-      // Without atomic batches rows follow when the head has won; until its next commit it carries them itself.
-      head.redo = atomic
-        ? undefined
-        : [
-            ...puts.map(({ key, value }) => [key, value] as const),
-            ...deletes.map((key) => [key, null] as const),
-          ]
+      // What doesn't go in one batch follows when the head has won; until its next commit it carries that itself.
+      head.redo =
+        whole || ahead
+          ? undefined
+          : [
+              ...puts.map(({ key, value }) => [key, value] as const),
+              ...deletes.map((key) => [key, null] as const),
+            ]
       this.#runText = runText(head)
       if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
       won = head.redo !== undefined
@@ -99,6 +101,12 @@ export class Claim {
       if (this.lost && !won) return false
       throw error
     }
+  }
+
+  /** What a claim writes, its head included. */
+  #all(puts: readonly Put[], deletes: readonly Key[]): Batch {
+    const value = headText(runText(this.head), this.head)
+    return { puts: [...puts, { key: '', value }], deletes: [...deletes, ...this.row.stored] }
   }
 
   /** Takes a thread that isn't there before its rows are written: nothing would lead to them. Until then it counts as absent. */
@@ -221,6 +229,12 @@ export class Claim {
   /** Whether a commit failed because the thread is somebody else's, or nobody's. */
   get lost(): boolean {
     return isLost(this.#failure?.error)
+  }
+
+  /** Why the thread is somebody else's, if a reply was lost: the commit may have landed before. */
+  get doubt(): unknown {
+    const { error } = this.#failure ?? {}
+    return this.lost && (error as Error).cause !== undefined ? error : undefined
   }
 
   /** After a commit that failed, the head falls back to what is stored. */

@@ -84,7 +84,7 @@ export async function writeHead(
  * owner.
  *
  * @param text What its row was to say
- * @throws LeaseLost, Cancelled if a cancel or a delete has the thread, or what the store threw when it can't tell
+ * @throws LeaseLost, Cancelled if a cancel or a delete has the thread: with a cause if it may have landed before; or what the store threw when it can't tell
  */
 export async function outcome(
   store: Store,
@@ -110,7 +110,8 @@ export async function outcome(
       await store.commit({ checks, deletes: batch.deletes }).catch(() => {})
     return found.revision
   }
-  if (tried || found?.revision !== revision) throw stolen(head, found)
+  if (tried || found?.revision !== revision)
+    throw Object.assign(stolen(head, found), failure && { cause: failure.error })
   return (await store.commit(batch)) ?? outcome(store, batch, text, head, failure, true)
 }
 

@@ -46,6 +46,7 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
   if (run.stopped) throw run.stopped.reason
   const { claim } = run
   if (broken || !(await claim.take(admission))) {
+    if (claim.doubt !== undefined) throw claim.doubt
     const late = await overtaken(run, request, admission, broken as Error | undefined)
     if (late) throw late
     return admit(run, request)

@@ -55,6 +55,23 @@ it('a claim that has won and then loses the thread is no refusal', async () => {
   expect(await other.run({ thread: 't1' })).toMatchObject({ state: { log: [0, 1, 2] } })
 })
 
+it('nor is one whose reply is lost, and the thread with it', async () => {
+  const base = memory()
+  const other = compile(steps(3), { store: base, logger: silent })
+  let commits = 0
+  const commit = async (batch: Batch) => {
+    const revision = await base.commit(batch)
+    if (++commits > 1) return revision
+    await other.cancel('t1')
+    throw new Error('the line is dead')
+  }
+  const app = compile(steps(3), { store: { ...base, commit }, logger: silent })
+  await expect(app.run({ thread: 't1', input: {} })).rejects.toMatchObject({
+    code: 'cancelled',
+    cause: { message: 'the line is dead' },
+  })
+})
+
 it('what a cancelled owner still writes is no part of what comes after it', async () => {
   const base = torn(memory())
   const other = compile(steps(5), { store: base.store, logger: silent })
