@@ -141,7 +141,8 @@ describe('a process that dies now and then during a long run', () => {
         state: { n: field(0) },
         nodes: {
           async whole(_, ctx) {
-            return { n: (await ctx.child(child, {})).log.length }
+            const { log } = (await ctx.child(child, {})) as { log: number[] }
+            return { n: log.length }
           },
         },
         edges: { start: 'whole', whole: 'end' },
