@@ -124,7 +124,7 @@ function capsOf(caps: Caps, { length }: string): Caps {
 }
 
 /** A value belongs to its row and its key: sealed as one, it can't be opened as another. */
-const cipher = (iv: Uint8Array<ArrayBuffer>, id: string, row: Key): AesGcmParams => ({
+const cipher = (iv: Uint8Array<ArrayBuffer>, id: string, row: Key) => ({
   name: 'AES-GCM',
   iv,
   additionalData: new TextEncoder().encode(`${id}/${row}`),

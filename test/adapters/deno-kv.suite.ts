@@ -1,6 +1,8 @@
+import { append, compile, each, encrypted, field, graph, reduced } from 'heddle'
 import { denoKv, type DenoKv } from 'heddle/deno-kv'
 import type { Key, Store } from '../../src/store/store.ts'
 import type { Case } from '../runtime/report.ts'
+import { newKey } from '../store/encrypted.tools.ts'
 
 const { Deno } = globalThis as unknown as {
   readonly Deno: { openKv(path: string): Promise<DenoKv & { close(): void }> }
@@ -10,6 +12,30 @@ const HEAD = 'h/acme.t1'
 const rows = (count: number): Key[] =>
   Array.from({ length: count }, (_, n) => `t/acme.t1/${String(n).padStart(5, '0')}`)
 const puts = (keys: readonly Key[]) => keys.map((key) => ({ key, value: '1' }))
+
+/** One step leaves a long value, the next one much of many tasks at once; then a question. */
+const much = graph({
+  name: 'much',
+  state: { text: field(''), list: reduced(field<string[]>([]), append) },
+  nodes: {
+    long: () => ({ text: '漢'.repeat(300_000) }),
+    one: {
+      item: field<number>(),
+      run: (_, { item }) => ({ list: [`${item}`.padStart(5000, '.')] }),
+    },
+    ask: async (_, ctx) => ({ list: [String(await ctx.interrupt('go on?'))] }),
+  },
+  edges: {
+    start: 'long',
+    long: () =>
+      each(
+        'one',
+        Array.from({ length: 400 }, (_, n) => n),
+      ),
+    one: 'ask',
+    ask: 'end',
+  },
+})
 
 const cases: Readonly<Record<string, (kv: DenoKv, store: Store) => Promise<void>>> = {
   async 'the largest commit fits under the longest prefix'(kv) {
@@ -60,6 +86,20 @@ const cases: Readonly<Record<string, (kv: DenoKv, store: Store) => Promise<void>
       [HEAD],
       'rows after',
     )
+  },
+
+  async 'a value longer than Deno KV takes and the results of many tasks are kept, sealed too'(kv) {
+    const key = await newKey()
+    for (const store of [denoKv(kv), encrypted(denoKv(kv, { prefix: 'sealed' }), { key })]) {
+      const again = () => compile(much, { store, stepLimit: 10 })
+      same((await again().run({ thread: 't', input: {} })).status, 'interrupted', 'the pause')
+      const { state } = await again().run({ thread: 't', answer: 'yes' })
+      same(state.text === '漢'.repeat(300_000), true, 'the long value')
+      same(state.list.length, 401, 'results')
+      same([state.list[7], state.list[400]], ['7'.padStart(5000, '.'), 'yes'], 'two of them')
+      await again().delete('t')
+      same(await store.list({ prefix: '', limit: 9 }), [], 'rows that are left')
+    }
   },
 
   async 'a text that is no versionstamp fails a check, beside one that holds too'(_, store) {

@@ -11,11 +11,14 @@ import {
   type Entry,
   type Store,
 } from 'heddle'
-import { all, equal, rowsOf } from '../behaviours/portable.ts'
+import { all, equal, fits, rowsOf } from '../behaviours/portable.ts'
 
 /** A fresh key that can't be exported. */
-export const newKey = (): Promise<CryptoKey> =>
-  crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+export const newKey = async (): Promise<CryptoKey> =>
+  (await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ])) as CryptoKey
 
 /** Stores of a place, sealed with one key. */
 export function sealing(
@@ -63,6 +66,7 @@ export async function entryAt(store: Store, key: string): Promise<Entry | undefi
 /** What must not be found in a store. */
 const CANARY = 'canary bird'
 
+const text = fits((value): value is string => typeof value === 'string', 'no text')
 const secret = graph({
   name: 'secret',
   state: { text: field(''), list: reduced(field<string[]>([]), append) },
@@ -73,7 +77,7 @@ const secret = graph({
       return { list: [await ctx.once('work', () => CANARY)] }
     },
     ask: async (_, ctx) => ({
-      text: String(await ctx.interrupt(CANARY, { key: 'q', expires: 1e9 })),
+      text: await ctx.interrupt(CANARY, { key: 'q', schema: text, expires: 1e9 }),
     }),
     side: async (_, ctx) => void (await ctx.wait('2999-01-01T00:00:00Z', CANARY)),
     last: () => ({ list: ['last'] }),
