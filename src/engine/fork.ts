@@ -5,7 +5,7 @@ import { address, directoryKey } from '../durable/keys.ts'
 import { isHeddleError, ThreadExists, UnknownCheckpoint } from '../errors.ts'
 import { branch } from './branch.ts'
 import { check, type Rule } from './check.ts'
-import { find, owned, TRIES } from './find.ts'
+import { find, look, owned, TRIES } from './find.ts'
 import { Level } from './level.ts'
 import { born, busy, type Admission } from './open.ts'
 import { text } from './request.ts'
@@ -42,8 +42,16 @@ export async function fork(
     { thread, from, ...more },
   )
   for (let left = TRIES; left > 0; left--) {
-    const forked = await attempt(app, tenant, thread, options)
-    if (forked) return forked
+    const tried = await look(app, tenant, thread, async (source) => ({
+      forked: await attempt(app, source, options),
+    }))
+    if (!tried) {
+      throw new UnknownCheckpoint(
+        `Cannot use checkpoint "${options.from}": there is no thread "${thread}"`,
+        { thread, checkpoint: options.from },
+      )
+    }
+    if (tried.forked) return tried.forked
   }
   throw busy('fork', thread, undefined)
 }
@@ -51,17 +59,10 @@ export async function fork(
 /** `undefined` if somebody else changed the thread at the same time. */
 async function attempt(
   app: App,
-  tenant: string,
-  thread: string,
+  source: Claim,
   { from, update, to }: ForkOptions,
 ): Promise<Forked | undefined> {
-  const source = await find(app, tenant, thread)
-  if (!source) {
-    throw new UnknownCheckpoint(`Cannot use checkpoint "${from}": there is no thread "${thread}"`, {
-      thread,
-      checkpoint: from,
-    })
-  }
+  const { tenant, thread } = source.head
   const run = new Run(app, {})
   run.claim = source
   run.tookOver = source.head.owner !== ''
@@ -74,7 +75,8 @@ async function attempt(
   const admission: Admission = { puts: [], deletes: [] }
   if (to !== undefined) await emigrate(app, run, level, to, admission)
   if (update !== undefined) await replace(app.plan, level.state, update)
-  await branch(run, level, admission, { at, from: source, edited: update !== undefined })
+  const edited = Object.keys(update ?? {}).length > 0
+  await branch(run, level, admission, { at, from: source, edited })
   const { claim } = run
   const { head } = claim
   head.status = at.next.length > 0 ? 'starting' : 'success'

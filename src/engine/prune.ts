@@ -2,6 +2,7 @@ import { readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import type { Head } from '../durable/head.ts'
 import { checkpointIn, headKey } from '../durable/keys.ts'
+import type { LogRef } from '../durable/log.ts'
 import { assertSafe } from '../durable/outcome.ts'
 import { iso } from '../durable/pause.ts'
 import { reach, refsOf, type Keeps, type Reach, type ThreadRows } from '../durable/reach.ts'
@@ -127,8 +128,10 @@ function isNeeded(
   if (kind === 's') {
     const newest = checkpoints.get(checkpoint)
     const [at, count] = rest.split('.').map((n) => Number.parseInt(n, 36)) as [number, number]
-    const grows = refsOf(newest?.state ?? {}).some(([log, n]) => log === name && at + count > n)
-    return grows || step > checkpoint
+    // Who goes on from where others may write begins a log of their own.
+    const grows = ([log, updates, shared]: LogRef): boolean =>
+      log === name && !shared && at + count > updates
+    return step > checkpoint || refsOf(newest?.state ?? {}).some(grows)
   }
   return !'bcefikr'.includes(kind)
 }
