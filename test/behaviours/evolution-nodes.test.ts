@@ -185,3 +185,32 @@ describe('a child graph that has changed inside a paused thread', () => {
     expect((await after.app.state('t1', { ns }))?.state).toEqual({ got: ['yes', 4], count: 4 })
   })
 })
+
+describe('questions in another order', () => {
+  const asking = (payloads: readonly string[]) => (): Graph =>
+    graph({
+      name: 'asking',
+      state: { got: list() },
+      nodes: {
+        async ask(_, ctx) {
+          const got = []
+          for (const payload of payloads) got.push(`${payload} ${await ctx.interrupt(payload)}`)
+          return { got }
+        },
+      },
+      edges: { start: 'ask', ask: 'end' },
+    })
+
+  it('get their own answers, or none', async () => {
+    const [before, after] = twice(asking(['a', 'b']), asking(['b', 'a']))
+    await before.start()
+    expect((await before.answerOne('A')).open).toMatchObject([{ payload: 'b' }])
+    expect(await after.answerOne('B')).toMatchObject({ state: { got: ['b B', 'a A'] } })
+
+    const [one, other] = twice(asking(['a', 'b']), asking(['c', 'b']))
+    await one.start()
+    await one.answerOne('A')
+    expect(await failure(other.answerOne('B'))).toMatchObject({ code: 'replay_mismatch' })
+    expect(await one.app.run({ thread: 't1' })).toMatchObject({ state: { got: ['a A', 'b B'] } })
+  })
+})

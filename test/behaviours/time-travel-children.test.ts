@@ -176,6 +176,21 @@ everyWay(
   },
 )
 
+everyWay('in a thread that was moved to another store the child goes on as well', async (open) => {
+  const calls: Calls = {}
+  const story = open(() => parent(calls))
+  await story.start()
+  const { checkpoint } = await story.snapshot()
+  await story.answerOne('no')
+  const value = await story.app.exportThread(story.thread)
+  const moved = new Story(() => parent(calls), 'rebuilt from the store', {})
+  await moved.app.importThread(JSON.parse(JSON.stringify(value)))
+  clear(calls)
+  await moved.goOn({ from: checkpoint })
+  expect((await moved.answerOne('yes')).state['got']).toEqual(['a', 'yes', 'after yes'])
+  expect(calls).toEqual({ gate: 2, ask: 2, after: 1 })
+})
+
 test('a child that waits for a clock goes on where it first waited', async () => {
   const clock = manualClock()
   const calls: Calls = {}
