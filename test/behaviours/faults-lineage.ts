@@ -99,7 +99,7 @@ function line(name: string, calls: Record<string, number>): Graph {
   const enter = (what: string): void => void (calls[what] = (calls[what] ?? 0) + 1)
   return graph({
     name,
-    state: { d: field(''), x: field(0), log: reduced(field<readonly string[]>([]), append) },
+    state: { d: field(''), x: field(0), log: reduced(field<string[]>([]), append) },
     nodes: {
       a: () => {
         enter('a')

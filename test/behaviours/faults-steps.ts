@@ -14,7 +14,7 @@ export const stepCases: Cases = {
     }
     const fan = graph({
       name: 'fan',
-      state: { log: reduced(field<readonly string[]>([]), append) },
+      state: { log: reduced(field<string[]>([]), append) },
       nodes: {
         s: () => enter('s'),
         a: () => enter('a'),
@@ -97,7 +97,7 @@ function three(name: string, enter: (name: string) => void): Graph {
   }
   return graph({
     name,
-    state: { log: reduced(field<readonly string[]>([]), append) },
+    state: { log: reduced(field<string[]>([]), append) },
     nodes: { a: node('a'), b: node('b'), c: node('c') },
     edges: { start: 'a', a: 'b', b: 'c', c: 'end' },
   })

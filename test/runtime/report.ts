@@ -39,6 +39,8 @@ export interface Case {
 export interface Suite {
   readonly name: string
   readonly places: readonly Place[]
+  /** Stores of those places that are left out, by the names that a place gives them. */
+  readonly except?: readonly string[]
   readonly load: (open: Open) => Promise<readonly Case[]>
 }
 

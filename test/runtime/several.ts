@@ -8,7 +8,8 @@ export async function reportOn(
 ): Promise<Report> {
   const reports: Report[] = []
   for (const [store, open] of Object.entries(stores)) {
-    const { results, ...told } = await report(place, open, suites)
+    const meant = suites.filter(({ except = [] }) => !except.includes(store))
+    const { results, ...told } = await report(place, open, meant)
     const named = results.map((result) => ({ ...result, suite: `${store} > ${result.suite}` }))
     reports.push({ results: named, ...told })
   }
