@@ -108,6 +108,7 @@ async function journey(
   }
   const look = async (): Promise<string> => (await here.app.state(name))?.status ?? 'unknown'
   let end = 'unknown'
+  let failures = 0
   for (let round = 0; end !== 'success'; round++) {
     if (round > 9) throw new Error(`it doesn't end: ${end} ${JSON.stringify(world.calls)}`)
     if (end === 'unknown') end = await ask({ input: {} })
@@ -117,6 +118,7 @@ async function journey(
       end = await here.app.tick().then(look).catch(String)
     } else {
       // Something failed, or the process is gone. Whoever comes next looks first, and waits for the lease if it must.
+      failures++
       here.later(0)
       end = await look().catch(String)
       if (end === 'error') end = await ask({})
@@ -133,6 +135,8 @@ async function journey(
     { log: ['paid', 'left', 'right', 'go', 'rested'], total: 5 },
     'state',
   )
+  // Whoever lost a reply looks what became of it, and goes on.
+  if (faults.some((fault) => 'lose' in fault)) equal(failures, 0, 'failures')
   equal(world.broken, [], 'what happened again after it was stored')
   for (const [node, n] of Object.entries(world.calls))
     if (n > 2) throw new Error(`${node}: expected at most 2 calls, got ${n}`)
