@@ -1,5 +1,7 @@
+import { sealing } from '../store/encrypted.tools.ts'
 import { memoryStores } from './memory-stores.ts'
-import { report } from './report.ts'
+import { reportOn } from './several.ts'
 import { suites } from './suites.ts'
 
-console.log(`@@${JSON.stringify(await report('node', memoryStores(), suites))}`)
+const stores = { memory: memoryStores(), 'memory, encrypted': sealing(memoryStores()) }
+console.log(`@@${JSON.stringify(await reportOn('node', stores, suites))}`)
