@@ -25,7 +25,7 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'store contract, encrypted',
-    // In Node everything runs on an encrypted store; elsewhere the next suite is enough.
+    // In Node every suite runs on an encrypted store; where neither does, the next one is enough.
     places: ['happy-dom', 'chromium', 'deno', 'bun'],
     load: async (open: Open) => (await import('./contract.ts')).sealedContract(open),
   },
@@ -49,6 +49,11 @@ export const suites: readonly Suite[] = [
     name: 'keys (B21)',
     places: everywhere,
     load: async (open: Open) => (await import('../behaviours/keys.suite.ts')).suite(open),
+  },
+  {
+    name: 'transfer',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/transfer.suite.ts')).suite(open),
   },
   {
     name: 'faults (B08, B10, B19)',
