@@ -1,7 +1,6 @@
-import type { Batch, Key, Put, Revision } from '../store/store.ts'
-import { fits } from './fit.ts'
+import type { Key, Put, Revision } from '../store/store.ts'
 import { headText, readHead, runText, type Head } from './head.ts'
-import { Held } from './held.ts'
+import { carried, Held } from './held.ts'
 import { journalKey, rootPrefix, type Address } from './keys.ts'
 import { entryTexts, type Entry } from './journal.ts'
 import { moveLease } from './lease.ts'
@@ -73,7 +72,7 @@ export class Claim {
     const until = clock.now() + leaseMs
     let won = false
     try {
-      const whole = store.caps.atomic && fits(store.caps, this.#all(puts, deletes), 4)
+      const whole = store.caps.atomic && this.row.goesWith(head, puts, deletes, store.caps)
       // Rows of a new thread have names of their own.
       const ahead = store.caps.atomic && !whole && this.revision === undefined
       if (ahead) await this.#reserve(until)
@@ -81,13 +80,7 @@ export class Claim {
       head.owner = keep ? name : ''
       head.epoch++
       // What doesn't go in one batch follows when the head has won; until its next commit it carries that itself.
-      head.redo =
-        whole || ahead
-          ? undefined
-          : [
-              ...puts.map(({ key, value }) => [key, value] as const),
-              ...deletes.map((key) => [key, null] as const),
-            ]
+      head.redo = whole || ahead ? undefined : carried(puts, deletes)
       this.#runText = runText(head)
       if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
       won = head.redo !== undefined
@@ -101,12 +94,6 @@ export class Claim {
       if (this.lost && !won) return false
       throw error
     }
-  }
-
-  /** What a claim writes, its head included. */
-  #all(puts: readonly Put[], deletes: readonly Key[]): Batch {
-    const value = headText(runText(this.head), this.head)
-    return { puts: [...puts, { key: '', value }], deletes: [...deletes, ...this.row.stored] }
   }
 
   /** Takes a thread that isn't there before its rows are written: nothing would lead to them. Until then it counts as absent. */

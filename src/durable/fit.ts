@@ -1,3 +1,4 @@
+import { isHeddleError } from '../errors.ts'
 import { bytesOf, cut, isOver } from '../lib/cut.ts'
 import type { Batch, Caps, Entry, Key, Put, Revision, Store } from '../store/store.ts'
 import { isCuttable, isPiece, pieceKey } from './keys.ts'
@@ -18,13 +19,17 @@ interface Write {
   readonly size: number
 }
 
-/** Whether a commit surely fits a store as it is. */
-export function fits(caps: Caps, { puts = [], deletes = [] }: Batch): boolean {
-  let rows = deletes.length
+/**
+ * Whether a commit surely fits a store as it is.
+ *
+ * @param more How many rows come on top of it
+ */
+export function fits(caps: Caps, { puts = [], deletes = [] }: Batch, more = 0): boolean {
+  let rows = deletes.length + more
   let bytes = rows * KEY
   for (const { value } of puts) {
     const most = value.length * 3
-    rows += 1 + Math.floor(most / caps.maxValueBytes)
+    rows += most > caps.maxValueBytes ? 2 + most / caps.maxValueBytes : 1
     bytes += most + KEY
   }
   return rows <= caps.maxBatchRows && bytes <= caps.maxBatchBytes
@@ -103,8 +108,14 @@ export function fitted(store: Store): Store {
         puts: part.flatMap(({ put }) => put ?? []),
         deletes: part.flatMap(({ put, key }) => (put ? [] : key)),
       })
-    for (const part of split(caps, left.filter(isAhead).reverse()))
-      if ((await send(part)) === undefined) return undefined
+    for (const part of split(caps, left.filter(isAhead).reverse())) {
+      // What is written ahead can be written twice.
+      const again = (error: unknown): Promise<Revision | undefined> => {
+        if (isHeddleError(error)) throw error
+        return send(part)
+      }
+      if ((await send(part).catch(again)) === undefined) return undefined
+    }
     const revision = await send(last)
     if (revision === undefined || head === undefined) return revision
     const after = { ...batch, checks: [{ key: head, revision }] }

@@ -1,4 +1,11 @@
 import type { Key, Put } from '../store/store.ts'
+import type { Head } from './head.ts'
+
+/** Rows as a head carries them. */
+export const carried = (puts: readonly Put[], deletes: readonly Key[]): Head['redo'] => [
+  ...puts.map(({ key, value }) => [key, value] as const),
+  ...deletes.map((key) => [key, null] as const),
+]
 
 /** Rows that are to be written, or removed where they are null. */
 export class Held extends Map<Key, string | null> {

@@ -10,7 +10,7 @@ export function moveLease(
   { puts, deletes }: Required<Omit<Change, 'durable'>>,
   until?: number,
 ): void {
-  if (head.owner !== '') deletes.push(dueKey(at, head.until, 'lease'))
+  if (head.owner !== '' && head.until !== until) deletes.push(dueKey(at, head.until, 'lease'))
   if (until === undefined) return
   head.until = until
   puts.push({ key: dueKey(at, until, 'lease'), value: hint(head) })

@@ -1,8 +1,9 @@
 import { cut, isOver } from '../lib/cut.ts'
 import { digest } from '../lib/digest.ts'
-import type { Entry, Key, Put, Store } from '../store/store.ts'
+import type { Caps, Entry, Key, Put, Store } from '../store/store.ts'
 import { Unreadable } from './codec.ts'
-import { readHead, type Head } from './head.ts'
+import { fits } from './fit.ts'
+import { headText, readHead, runText, type Head } from './head.ts'
 import { headKey, headPieceKey, rootPrefix } from './keys.ts'
 
 /** A part of a head: its text, or the name of its pieces and how many they are. */
@@ -18,14 +19,22 @@ interface Stub extends Pick<Head, 'born' | 'status' | 'until'> {
  * of its part, so it is never overwritten, and what changes once a run is written once a run.
  */
 export class HeadRow {
-  /** Pieces that the stored head names, and those of the one that is written next. */
+  /** Pieces that the stored head names. */
   #stored: ReadonlySet<Key>
+  /** Those of the head that is being written. */
   #next: ReadonlySet<Key> = new Set()
   /** The part that a run keeps, in pieces. */
   #run: { readonly text: string; readonly cut: Promise<Pieces> } | undefined
 
   constructor(stored: readonly Key[] = []) {
     this.#stored = new Set(stored)
+  }
+
+  /** Whether a claim surely goes into one batch with its head and the end of its lease. */
+  goesWith(head: Head, puts: readonly Put[], deletes: readonly Key[], caps: Caps): boolean {
+    const value = headText(runText(head), head)
+    const all = { puts: [...puts, { key: '', value }], deletes: [...deletes, ...this.#stored] }
+    return fits(caps, all, 4)
   }
 
   /** Whether a head is written as it is, and nothing else is left of the one before. */

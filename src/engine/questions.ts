@@ -83,7 +83,13 @@ function questions(
     return asked.flatMap((record): Question[] => {
       const { id, n, kind } = record
       if (kind !== 'question') return []
-      const shown = interruption(head.thread, record, ends.get(id), now, !open.includes(id))
+      const shown = interruption(
+        head.thread,
+        record,
+        open.includes(id) ? undefined : ends.get(id),
+        now,
+        !open.includes(id),
+      )
       return shown.status === status ? [[n, shown]] : []
     })
   })
