@@ -63,7 +63,10 @@ async function enter(
   if (known) {
     const id = known.value as string
     await readable(run.claim.head.thread, () => load(level, id, run.shares), id)
-    level.log.seq = Math.max(level.log.seq, known.seq ?? 0) + (run.shares ? SKIP : 0)
+    // An owner before may have told more than is stored: like the thread's own, its numbers begin where no other's do.
+    const { seq } = run.claim.head
+    const least = run.shares ? seq - (seq % SKIP) : 0
+    level.log.seq = Math.max(level.log.seq, known.seq ?? 0, least)
   }
   if (!known) {
     await fill(plan, level.state, input, execution.node.name)
