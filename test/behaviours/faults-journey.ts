@@ -119,7 +119,7 @@ async function journey(
     } else {
       // Something failed, or the process is gone. Whoever comes next looks first, and waits for the lease if it must.
       failures++
-      here.later(0)
+      here.later(end === 'thread_busy' ? LEASE + 1 : 0)
       end = await look().catch(String)
       if (end === 'error') end = await ask({})
       if (!/^(starting|resuming|running)$/.test(end)) continue

@@ -8,6 +8,7 @@ import { indexedDb } from 'heddle/indexeddb'
 import { afterAll, afterEach, beforeEach, describe, it, vi } from 'vitest'
 import { fileStore } from '../../examples/file-store.ts'
 import { eventualKv } from '../fakes/eventual-kv.ts'
+import { smallStore } from '../fakes/small-store.ts'
 import { memoryStores } from '../runtime/memory-stores.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { Case, Open } from './portable.ts'
@@ -21,8 +22,14 @@ afterAll(async () => {
   rmSync(room, { recursive: true, force: true })
 })
 
+const small = memoryStores()
+const loose = memoryStores()
+
 const stores: Readonly<Record<string, Open>> = {
   memory: memoryStores(),
+  'small values, small batches': async (name) => smallStore(await small(name)),
+  'small values, no atomic batches': async (name) =>
+    smallStore(await loose(name), { atomic: false }),
   'indexeddb (fake)': (name) => indexedDb({ name }),
   async file(name) {
     await files.get(name)?.close?.()
