@@ -1,5 +1,5 @@
 import type { Key, Put, Revision } from '../store/store.ts'
-import { headText, readHead, runText, type Head } from './head.ts'
+import { headText, nextEntry, readHead, runText, type Head } from './head.ts'
 import { carried, Held } from './held.ts'
 import { journalKey, rootPrefix, type Address } from './keys.ts'
 import { entryTexts, type Entry } from './journal.ts'
@@ -27,7 +27,7 @@ export class Claim {
   #runText = ''
   #flight: Promise<void> | undefined
   /** Why the last commit did not reach the store. Nothing can be built on it: no commit follows until `recover`. */
-  #failure: Failure | undefined
+  failure: Failure | undefined
   #released = false
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Held | undefined
@@ -162,10 +162,10 @@ export class Claim {
   }
 
   #begin(change: Change): Promise<void> {
-    if (!this.#failure && !this.#released) return (this.#flight = this.#write(change))
+    if (!this.failure && !this.#released) return (this.#flight = this.#write(change))
     this.#flight = undefined
     return Promise.reject(
-      this.#failure ? this.#failure.error : leaseLost(this.head.thread, 'it has been let go'),
+      this.failure ? this.failure.error : leaseLost(this.head.thread, 'it has been let go'),
     )
   }
 
@@ -200,7 +200,7 @@ export class Claim {
       this.#released = released
     } catch (error) {
       // What is on hold can still be stored, unless somebody else has the thread.
-      if (head === this.head || isLost(error)) this.#failure = { error }
+      if (head === this.head || isLost(error)) this.failure = { error }
       else this.head.until = readHead(this.#stored).until
       throw error
     } finally {
@@ -215,21 +215,20 @@ export class Claim {
 
   /** Whether a commit failed because the thread is somebody else's, or nobody's. */
   get lost(): boolean {
-    return isLost(this.#failure?.error)
-  }
-
-  /** Why the thread is somebody else's, if a reply was lost: the commit may have landed before. */
-  get doubt(): unknown {
-    const { error } = this.#failure ?? {}
-    return this.lost && (error as Error).cause !== undefined ? error : undefined
+    return isLost(this.failure?.error)
   }
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
+    const { head } = this
+    const { journal } = head
+    const used = nextEntry(head)
     // What the claim wrote is there by now.
-    if (this.#failure && this.#stored)
-      Object.assign(this.head, readHead(this.#stored), { redo: undefined })
-    this.#failure = undefined
+    if (this.failure && this.#stored)
+      Object.assign(head, readHead(this.#stored), { redo: undefined })
+    // Rows that failed may still come in: none is named like them.
+    if (head.journal === journal && used > nextEntry(head)) head.entries.push([used, 0])
+    this.failure = undefined
   }
 
   /**

@@ -139,11 +139,13 @@ export class Execution {
     if (this.pausing) return
     const { retry } = this.node
     try {
-      const hopeless = isHeddleError(error) && !PASSING.includes(error.code)
+      // Another attempt could store nothing after a commit has failed.
+      const { failure } = this.step.level.run.claim
+      const hopeless = failure ?? (isHeddleError(error) && !PASSING.includes(error.code))
       if (!retry || attempt >= retry.attempts || hopeless || retry.when?.(error) === false)
         return this.fail(error)
-    } catch (broken) {
-      return this.fail(broken)
+    } catch (late) {
+      return this.fail(late)
     }
     this.#clear()
     this.#halt(error)

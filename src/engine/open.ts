@@ -46,7 +46,9 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
   if (run.stopped) throw run.stopped.reason
   const { claim } = run
   if (broken || !(await claim.take(admission))) {
-    if (claim.doubt !== undefined) throw claim.doubt
+    // A claim whose reply was lost may have won before it lost the thread: that is no refusal.
+    const { error } = claim.failure ?? {}
+    if ((error as Error | undefined)?.cause !== undefined) throw error
     const late = await overtaken(run, request, admission, broken as Error | undefined)
     if (late) throw late
     return admit(run, request)
@@ -71,7 +73,7 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
     new Claim(
       app.owner,
       await address(app.plan.name, tenant, thread),
-      born(app, tenant, thread),
+      newHead(app, tenant, thread),
       undefined,
     ))
   const { head } = claim
@@ -88,8 +90,9 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
     // Somebody who asks for it has seen what happened: the count is for what goes on by itself.
     head.strikes = request.wake === undefined ? 0 : head.strikes + 1
   }
-  // Whoever cancelled it took it from its owner.
-  run.shares = run.tookOver || head.status === 'cancelled'
+  // Whoever cancelled it took it from its owner. A run that failed may have been torn from a commit.
+  const torn = head.status === 'error' && !app.owner.store.caps.atomic
+  run.shares = run.tookOver || head.status === 'cancelled' || torn
   if ('input' in request) await turn(run, level, request, admission)
   else if (found) await resume(run, level, request, admission)
   else throw nothing(thread, 'it does not exist')
@@ -127,7 +130,7 @@ function poisoned({ claim, journal }: Run, { next }: Level): Error {
 }
 
 /** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */
-export function born({ plan, owner }: App, tenant: string, thread: string): Head {
+export function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
   const counter = { last: 0 }
   const id = mint(counter, owner)
   return {

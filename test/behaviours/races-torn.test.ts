@@ -72,6 +72,40 @@ it('nor is one whose reply is lost, and the thread with it', async () => {
   })
 })
 
+it('a node whose work was not known to be stored is not tried again in the same run', async () => {
+  const base = memory()
+  let dead = 0
+  const commit = async (batch: Batch) => {
+    const revision = await base.commit(batch)
+    // Two replies are lost: that of the commit with the result, and that of the look at what became of it.
+    if (batch.puts?.some(({ value }) => value.includes('"once"')) && dead === 0) dead = 2
+    if (dead === 2) throw new Error(`the line is dead: ${dead--}`)
+    return revision
+  }
+  const get = async (keys: readonly string[]) => {
+    if (dead === 1) throw new Error(`the line is dead: ${dead--}`)
+    return base.get(keys)
+  }
+  let work = 0
+  const paying = graph({
+    name: 'paying',
+    state: { paid: field(0) },
+    nodes: {
+      pay: {
+        run: async (_, ctx) => ({ paid: await ctx.once('pay', () => ++work) }),
+        retry: { attempts: 3, delay: 0 },
+      },
+    },
+    edges: { start: 'pay', pay: 'end' },
+  })
+  const clock = manualClock()
+  const app = compile(paying, { store: { ...base, commit, get }, clock, logger: silent })
+  await expect(app.run({ thread: 't1', input: {} })).rejects.toThrow('the line is dead')
+  await clock.advance(LEASE)
+  expect(await app.run({ thread: 't1' })).toMatchObject({ state: { paid: 1 } })
+  expect(work).toBe(1)
+})
+
 it('what a cancelled owner still writes is no part of what comes after it', async () => {
   const base = torn(memory())
   const other = compile(steps(5), { store: base.store, logger: silent })
