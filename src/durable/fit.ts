@@ -108,7 +108,7 @@ export function fitted(store: Store): Store {
         puts: part.flatMap(({ put }) => put ?? []),
         deletes: part.flatMap(({ put, key }) => (put ? [] : key)),
       })
-    for (const part of split(caps, left.filter(isAhead).reverse())) {
+    for (const part of split(caps, left.filter(isAhead).toReversed())) {
       // What is written ahead can be written twice.
       const again = (error: unknown): Promise<Revision | undefined> => {
         if (isHeddleError(error)) throw error

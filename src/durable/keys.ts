@@ -131,4 +131,4 @@ export const isPiece = (key: Key): boolean => kindOf(key) === 'x'
 /** Whether the row may lie in pieces. Those of a journal don't: they are removed without being read. */
 export const isCuttable = (key: Key): boolean => !/[wx]/.test(kindOf(key) ?? 'x')
 /** Piece `n` of a part of a head. */
-export const headPieceKey = (root: Key, part: string, n: number): Key => `${root}x/h/${part}.${n}`
+export const headPieceKey = (root: Key, id: string, n: number): Key => `${root}x/h/${id}.${n}`

@@ -1,6 +1,5 @@
 import type { Json } from '../schema.ts'
 import { read, write, type Cell } from './codec.ts'
-import type { Entry } from './journal.ts'
 import { readRow } from './row.ts'
 
 /**

@@ -7,7 +7,7 @@ import { branch } from './branch.ts'
 import { check, type Rule } from './check.ts'
 import { find, look, owned, TRIES } from './find.ts'
 import { Level } from './level.ts'
-import { born, busy, type Admission } from './open.ts'
+import { newHead, busy, type Admission } from './open.ts'
 import { text } from './request.ts'
 import { Run, type App } from './run.ts'
 import { replace } from './stored.ts'
@@ -98,7 +98,7 @@ async function emigrate(
 ): Promise<void> {
   const { metadata, tenant } = run.claim.head
   const at = await address(plan.name, tenant, thread)
-  const claim = (run.claim = new Claim(owner, at, born(run.app, tenant, thread), undefined))
+  const claim = (run.claim = new Claim(owner, at, newHead(run.app, tenant, thread), undefined))
   const { head } = claim
   head.metadata = metadata
   level.state = level.state.apart()

@@ -77,8 +77,8 @@ async function ends(app: App, claim: Claim, after: number): Promise<Piece[]> {
       const [text] = await texts(claim, [checkpointKey(root, '-', checkpoint)], 'its last step')
       const { run, step, ...row } = readCheckpoint(text as string, checkpoint)
       const state = await State.load(app.plan.fields, root, row.state, claim, false)
-      const told = { checkpoint, state: snapshot(state), usage }
-      return [{ seq: next - 1, run, ns: [], kind: 'done', step, ...told }]
+      const end = { checkpoint, state: snapshot(state), usage }
+      return [{ seq: next - 1, run, ns: [], kind: 'done', step, ...end }]
     }
     pieces.push({ first: next - 1, next, events })
   }

@@ -11,7 +11,7 @@ import { find, readable, TRIES } from './find.ts'
 import { exists, occupied } from './fork.ts'
 import { gather } from './gather.ts'
 import { threadOf } from './list.ts'
-import { born, metadataFrom } from './open.ts'
+import { newHead, metadataFrom } from './open.ts'
 import { assertListed } from './prune.ts'
 import { isObject, text } from './request.ts'
 import { indexPuts, type App } from './run.ts'
@@ -80,12 +80,12 @@ export async function importThread(
   }
   if (await exists(app, '', thread)) throw occupied(thread)
   const at = await address(plan.name, '', thread)
-  const claim = new Claim(owner, at, born(app, '', thread), undefined)
+  const claim = new Claim(owner, at, newHead(app, '', thread), undefined)
   const { root } = claim
-  const puts = [...rows].map(([key, text]) => ({ key: root + key, value: text }))
+  const puts = [...rows].map(([key, row]) => ({ key: root + key, value: row }))
   const entries = journal.flatMap((entry) => entryTexts(entry, owner.store.caps.maxValueBytes))
-  for (const [n, text] of entries.entries())
-    puts.push({ key: journalKey(root, brought.journal, n), value: text })
+  for (const [n, entry] of entries.entries())
+    puts.push({ key: journalKey(root, brought.journal, n), value: entry })
   // A head that leads nowhere is no thread's: whoever finds it when its lease is over removes what is there by then.
   if (!(await claim.take({ puts: [], deletes: [] }))) throw occupied(thread)
   try {

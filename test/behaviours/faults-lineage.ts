@@ -75,8 +75,9 @@ async function replay(
   )
   const history = await all(app.history(name))
   const parents = new Map(history.map(({ checkpoint, parent }) => [checkpoint, parent]))
-  const trail: (string | undefined)[] = []
-  for (let id = history[0]?.checkpoint; id !== undefined; id = parents.get(id)) trail.push(id)
+  const trail: string[] = []
+  let id: string | undefined = history[0]?.checkpoint
+  for (; id !== undefined; id = parents.get(id)) trail.push(id)
   equal([trail.includes(from), trail.includes(left)], [true, false], 'what the branch comes from')
   const children = history.filter(({ parent }) => parent === from).length
   equal(children, 2, 'what follows the checkpoint that was gone back to')

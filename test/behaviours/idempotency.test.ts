@@ -15,7 +15,7 @@ keepBooks()
 
 const quiet = { debug() {}, warn() {}, error() {} }
 
-type App = CompiledGraph<any, any, any, any>
+type App = CompiledGraph
 
 function counted() {
   const calls = { a: 0, ask: 0, fail: 0 }

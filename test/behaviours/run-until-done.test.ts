@@ -5,7 +5,7 @@ import { keepBooks } from './harness.ts'
 
 keepBooks()
 
-type App = CompiledGraph<any, any, any, any>
+type App = CompiledGraph
 
 const DAY = 86_400_000
 

@@ -15,7 +15,7 @@ import { all, keepBooks } from './harness.ts'
 
 keepBooks()
 
-type App = CompiledGraph<any, any, any, any>
+type App = CompiledGraph
 const quiet = { debug() {}, warn() {}, error() {} }
 
 const child = graph({

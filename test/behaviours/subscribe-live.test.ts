@@ -13,7 +13,7 @@ import { all, keepBooks } from './harness.ts'
 
 keepBooks()
 
-type App = CompiledGraph<any, any, any, any>
+type App = CompiledGraph
 
 /** Steps that stop at a gate, so that a test decides when they go on. */
 function gated(

@@ -24,7 +24,7 @@ const helper = graph({
       await ctx.emit('child first')
       return { n: 1 }
     },
-    ask: async ({ n }, ctx) => ({ n: n + (await ctx.interrupt('how many more?')) }),
+    ask: async ({ n }, ctx) => ({ n: n + ((await ctx.interrupt('how many more?')) as number) }),
     last: ({ n }) => ({ n: n * 10 }),
   },
   edges: { start: 'first', first: 'ask', ask: 'last', last: 'end' },
@@ -82,7 +82,7 @@ const world = () => {
   })
 }
 
-type App = CompiledGraph<any, any, any, any>
+type App = CompiledGraph
 
 async function live(app: App, clock: ManualClock, request: RunRequest): Promise<StreamEvent[]> {
   const events: StreamEvent[] = []

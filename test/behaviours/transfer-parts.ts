@@ -56,8 +56,8 @@ export function voyage(calls: Calls = {}): Graph {
       sail: ({ n }) => ({ n: n + 1, when: new Date(n), log: [new Map([[`day ${n}`, BigInt(n)]])] }),
       async stroll(_, ctx) {
         called('stroll')
-        const { seen } = await ctx.child(deck, {})
-        return { log: [seen] }
+        const { seen: cards } = await ctx.child(deck, {})
+        return { log: [cards] }
       },
       async sleep(_, ctx) {
         called('sleep')
