@@ -17,7 +17,7 @@ export type ThreadRows = ReadonlyMap<Key, string>
 export type Keeps = (id: string, space: string, row: () => Checkpoint) => boolean
 
 /** What of a head says where a thread stands. */
-type Standing = Pick<Head, 'checkpoint' | 'journal' | 'entries' | 'open' | 'runNumber'>
+type Standing = Pick<Head, 'checkpoint' | 'journal' | 'entries' | 'open' | 'run' | 'runNumber'>
 
 /** What of a thread's rows something leads to. */
 export interface Reach {
@@ -99,6 +99,7 @@ export function reach(head: Standing, rows: ThreadRows, keeps: Keeps): Reach {
 
   // The run under way, and all since the first that a checkpoint names; newest first.
   let oldest = runKey('', head.runNumber)
+  if (head.run) needed.add(oldest)
   for (const [key, text] of ofKind('r'))
     if (key > oldest && !key.endsWith('.e') && runs.has(readStart(text).id)) oldest = key
   for (const [key, text] of ofKind('r')) {

@@ -135,6 +135,7 @@ const STATUSES: readonly string[] = [
  */
 export async function pack(head: Head, rows: ThreadRows): Promise<ThreadExport> {
   const own = portable(head)
+  if (own.key && !rows.has(own.key[0])) own.key = undefined
   const { needed } = follow(own, rows)
   const { graph, thread } = head
   const ordered = [...rows].filter(([key]) => needed.has(key)).sort(([a], [b]) => (a < b ? -1 : 1))
@@ -183,6 +184,7 @@ function opened(top: string, entries: readonly (readonly [key: Key, text: string
     if (isNew || !has(shape as Shape, row)) throw new Unreadable(`row "${key}" has another shape`)
   }
   const rows = new Map(entries)
+  if (head.key && !rows.has(head.key[0])) throw new Unreadable('its head names a row that is none')
   const { needed, journal } = follow(head, rows)
   for (const key of rows.keys())
     if (!needed.has(key)) throw new Unreadable(`nothing leads to row "${key}"`)
