@@ -133,8 +133,10 @@ export function fitted(store: Store): Store {
     ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
     get: async (keys) => whole(await store.get(keys)),
     async list(range) {
-      const rows = (await store.list(range)).filter(({ key }) => !isPiece(key))
-      return (await whole(rows)).flatMap((row) => row ?? [])
+      const rows = await store.list(range)
+      // Who asks for pieces gets them as they are.
+      if (isPiece(range.prefix)) return rows
+      return (await whole(rows.filter(({ key }) => !isPiece(key)))).flatMap((row) => row ?? [])
     },
     commit,
     clear: (prefix) => store.clear(prefix),

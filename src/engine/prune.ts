@@ -11,6 +11,7 @@ import type { Key } from '../store/store.ts'
 import { check, wholeFrom, type Rule } from './check.ts'
 import { find, readable, TRIES } from './find.ts'
 import { gather } from './gather.ts'
+import { rows } from './list.ts'
 import { busy } from './open.ts'
 import type { App } from './run.ts'
 
@@ -56,7 +57,9 @@ export async function prune(
     const { head, root, at, revision } = claim
     const found = await gather(app, claim)
     const reached = await readable(thread, () => reach(head, found, keeping(head, found, kept)))
-    const gone = [...found.keys()].filter((key) => !isNeeded(key, head, reached))
+    const gone = [...found.keys(), ...(await strays(app, root, found))].filter(
+      (key) => !isNeeded(key.replace(/^x\/(.*)\.\d+$/, '$1'), head, reached),
+    )
     if (gone.length === 0) return { removed: removed.size }
     const isOld = (key: Key): boolean => key.startsWith('c/')
     const named = (keys: readonly Key[]): Key[] => keys.map((key) => root + key)
@@ -73,6 +76,17 @@ export async function prune(
     return { removed: removed.size }
   }
   throw new ThreadBusy(`${cannot}: somebody else is at it`, { thread })
+}
+
+/** Pieces of rows that are not there. */
+async function strays(app: App, root: Key, found: ThreadRows): Promise<Key[]> {
+  const keys: Key[] = []
+  if (app.owner.store.caps.maxValueBytes === Infinity) return keys
+  for await (const { key } of rows(app, `${root}x/`)) {
+    const [piece, of = ''] = /^x\/(.*)\.\d+$/.exec(key.slice(root.length)) ?? []
+    if (piece && !of.startsWith('h/') && !found.has(of)) keys.push(piece)
+  }
+  return keys
 }
 
 /** Refuses while somebody may be writing. */

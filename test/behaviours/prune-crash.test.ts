@@ -1,7 +1,8 @@
 // A prune that dies at any operation, or hears nothing of one: the thread is read and goes on, and another finishes the work.
-import type { Snapshot, Store } from 'heddle'
+import { memory, type Snapshot, type Store } from 'heddle'
 import { withFaults, type Fault } from 'heddle/testing'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { smallStore } from '../fakes/small-store.ts'
 import { all, keepBooks, rowsOf } from './harness.ts'
 import { copyOf, looks, past, without, type Past } from './prune-parts.ts'
 
@@ -12,7 +13,7 @@ type Kind = (store: Store) => Store
 const kinds: Readonly<Record<string, Kind>> = {
   atomic: (store) => store,
   'without atomic batches': (store) => ({ ...store, caps: { ...store.caps, atomic: false } }),
-  'of small batches': (store) => ({ ...store, caps: { ...store.caps, maxBatchRows: 40 } }),
+  small: (store) => smallStore(store, { maxBatchRows: 40 }),
 }
 
 const faults: Readonly<Record<string, (at: number) => Fault>> = {
@@ -22,14 +23,13 @@ const faults: Readonly<Record<string, (at: number) => Fault>> = {
 }
 const torn = { 'a part of': (at: number): Fault => ({ at, tear: 3, crash: 'after' }) }
 
-let one: Past
-let own: Snapshot[]
-beforeAll(async () => {
-  one = await past(3, 16)
-  own = (await looks(one.app))[0]!
-})
-
 describe.each(Object.entries(kinds))('on a store that is %s', (name, kind) => {
+  let one: Past
+  let own: Snapshot[]
+  beforeAll(async () => {
+    one = await past(3, 16, kind(memory()))
+    own = (await looks(one.app))[0]!
+  })
   const every = { ...faults, ...(name.startsWith('without') && torn) }
   it.each(Object.entries(every))('%s every operation', async (_, fault) => {
     expect(own.length).toBeGreaterThan(25)
@@ -53,7 +53,7 @@ describe.each(Object.entries(kinds))('on a store that is %s', (name, kind) => {
 
       const goes = one.on(kind(await copyOf(under)))
       expect(await goesOn(goes), `going on after ${at}`).toEqual(
-        await goesOn(one.on(await copyOf(one.store))),
+        await goesOn(one.on(kind(await copyOf(one.store)))),
       )
 
       await app.prune('t', { keepLast: 5 })

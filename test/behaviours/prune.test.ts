@@ -215,6 +215,15 @@ it('rows that crashes have left go when the thread has gone on', async () => {
   expect(orphans).toBeGreaterThan(3)
 })
 
+/** Pieces of values, those of rows that are not there apart. */
+async function piecesIn(store: Store): Promise<{ count: number; strays: string[] }> {
+  const keys = (await rowsOf(store)).map(({ key }) => key)
+  const named = new Set(keys)
+  const pieces = keys.filter((key) => key.split('/')[2] === 'x' && key.split('/')[3] !== 'h')
+  const strays = pieces.filter((key) => !named.has(key.replace('/x/', '/').replace(/\.\d+$/, '')))
+  return { count: pieces.length, strays }
+}
+
 it('values in pieces go with all of them', async () => {
   const store = smallStore(memory())
   const app = compile(counting(40, 'x'.repeat(3000)), { store })
@@ -222,14 +231,31 @@ it('values in pieces go with all of them', async () => {
   const before = await all(app.history('t'))
   await app.prune('t', { keepLast: 2 })
   expect(await all(app.history('t'))).toEqual(before.slice(0, 2))
-  const rows = await rowsOf(store)
-  const named = new Map(rows.map(({ key, value }) => [key, value]))
-  const pieces = rows.filter(({ key }) => key.split('/')[2] === 'x')
-  expect(pieces.length).toBeGreaterThan(100)
-  for (const { key } of pieces) {
-    const of = key.replace('/x/', '/').replace(/\.\d+$/, '')
-    expect(of.includes('/h/') || named.has(of), key).toBe(true)
+  const { count, strays } = await piecesIn(store)
+  expect(count).toBeGreaterThan(100)
+  expect(strays).toEqual([])
+})
+
+it('pieces that crashes have left go when the thread has gone on', async () => {
+  let found = 0
+  for (let at = 5; at < 80; at += 3) {
+    const store = smallStore(memory())
+    const clock = manualClock()
+    const make = (on: Store): CompiledGraph =>
+      compile(counting(6, 'x'.repeat(3000)), { store: on, clock, logger: quiet })
+    await make(withFaults(store, [{ at, crash: 'after' }]))
+      .run({ thread: 't', input: {} })
+      .catch(() => {})
+    await clock.advance(120_000)
+    const app = make(store)
+    await app.tick()
+    if (!(await app.state('t'))) await app.run({ thread: 't', input: {} })
+    await app.run({ thread: 't', answer: 'yes' })
+    found += (await piecesIn(store)).strays.length
+    await app.prune('t', { keepLast: 100 })
+    expect((await piecesIn(store)).strays, `pieces after a crash at ${at}`).toEqual([])
   }
+  expect(found).toBeGreaterThan(5)
 })
 
 it('events of what is kept are told, those before are not', async () => {
