@@ -22,7 +22,8 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.ts'],
           exclude: ['test/dom/**', 'test/workerd/**', 'test/browser/**'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
         },
       },
       {
@@ -33,7 +34,12 @@ export default defineConfig({
         resolve,
         // The pool adds nodejs_compat for itself. The proof without any flag is test/architecture and test/runtime.
         plugins: [cloudflareTest({ wrangler: { configPath: './test/workerd/wrangler.jsonc' } })],
-        test: { name: 'workerd', include: ['test/workerd/**/*.test.ts'], testTimeout: 30_000 },
+        test: {
+          name: 'workerd',
+          include: ['test/workerd/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
       },
       {
         resolve,
@@ -41,7 +47,8 @@ export default defineConfig({
         test: {
           name: 'chromium',
           include: ['test/browser/**/*.test.ts'],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           globalSetup: ['./scripts/need-chromium.ts'],
           browser: {
             enabled: true,

@@ -3,7 +3,7 @@ import type { Report } from '../../test/runtime/report.ts'
 
 /** Runs a command that prints its report on one line after `@@`. */
 export function command(file: string, ...args: readonly string[]): Promise<Report> {
-  const options = { timeout: 180_000, maxBuffer: 64 * 1024 * 1024 }
+  const options = { timeout: 600_000, maxBuffer: 64 * 1024 * 1024 }
   return new Promise((resolve, reject) => {
     execFile(file, args, options, (error, stdout, stderr) => {
       const line = /^@@(.*)$/m.exec(stdout)?.[1]

@@ -9,7 +9,7 @@ export interface ServedPage extends AsyncDisposable {
   readonly report: Promise<Report>
 }
 
-const PAGE_TIMEOUT = 180_000
+const PAGE_TIMEOUT = 600_000
 
 /**
  * Serves `test/runtime/page.ts` for a place. `/blank` is an empty page of the same origin, for frames.

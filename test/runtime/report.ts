@@ -44,7 +44,7 @@ export interface Suite {
   readonly load: (open: Open) => Promise<readonly Case[]>
 }
 
-const CASE_TIMEOUT = 30_000
+const CASE_TIMEOUT = 120_000
 
 /** Tells the story and runs every suite of a place, one case after the other. */
 export async function report(place: Place, open: Open, suites: readonly Suite[]): Promise<Report> {
