@@ -54,6 +54,10 @@ export const readLog = (text: string): LogRow =>
 const isData = (one: Logged): one is readonly [task: number, what: 'data', data: Cell] =>
   typeof one === 'object' && one[1] === 'data'
 
+/** Whether it tells that a node ran into a question or a timer. */
+export const isPause = (one: Logged): one is readonly [node: string, pause: string] =>
+  typeof one === 'object' && typeof one[0] === 'string'
+
 /** Where the fields of a state stand that are stored as what was added. */
 type Kinds = readonly { readonly name: string; readonly kind: string }[]
 

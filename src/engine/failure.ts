@@ -18,8 +18,12 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   const { head } = claim
   const puts: Put[] = []
   const deletes: Key[] = []
+  level?.log.hold()
   for (const step of level ? stepsOf(level) : []) {
-    for (const execution of step.unsaved()) puts.push(...claim.entry(resultEntry(execution)))
+    for (const execution of step.unsaved()) {
+      puts.push(...claim.entry(resultEntry(execution)))
+      step.level.log.tellEnd(execution)
+    }
     if (!run.durable && step.level.parent && step.level.stale) step.level.save()
   }
   if (!run.durable && level?.stale) head.checkpoint = level.save()
@@ -38,12 +42,15 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   const status = run.stopped?.status ?? 'error'
   const ending = run.end(reopened.length > 0 ? 'interrupted' : status, { puts, deletes }, error)
   try {
-    await ending.catch(() => {
-      // Perhaps for what it took along: the failure alone is little.
-      claim.recover()
-      if (level) head.seq = level.log.seq
-      return run.end(status, {}, error)
-    })
+    await ending.then(
+      () => level?.log.release(),
+      () => {
+        // Perhaps for what it took along: the failure alone is little.
+        claim.recover()
+        if (level) head.seq = level.log.seq
+        return run.end(status, {}, error)
+      },
+    )
   } catch (failure) {
     const about = { thread: head.thread, error: failure }
     app.logger.warn(

@@ -61,13 +61,17 @@ export async function follow(
       reader ??= new Reader(app, found.start.seq - 1)
       const { end, after } = found
       const next = end?.seq ?? after?.seq ?? Infinity
-      if (run.sink)
+      let all = !run.sink
+      if (run.sink) {
         for await (const event of reader.read(claim)) {
-          if (event.seq >= next) break
+          if ((all = event.seq >= next)) break
           await run.until(run.sink.push(event))
         }
-      if (end) return await outcomeOf(app, claim, id, end)
-      if (after?.continues === id) id = after.id
+        all ||= !reader.behind
+      }
+      if (end && all) return await outcomeOf(app, claim, id, end)
+      if (end) await run.until(changes.next())
+      else if (after?.continues === id) id = after.id
       else if (after) throw nothing(thread, `run "${id}" died, and another took its place`)
       else if (!owned(claim.head, app.owner.clock.now())) return await recover()
       else await run.until(changes.next())

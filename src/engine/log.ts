@@ -1,5 +1,5 @@
 import { eventKey } from '../durable/keys.ts'
-import { logText, type Logged } from '../durable/log-row.ts'
+import { isPause, logText, type Logged } from '../durable/log-row.ts'
 import { later } from '../lib/clock.ts'
 import type { Put } from '../store/store.ts'
 import type { Execution } from './execution.ts'
@@ -35,7 +35,7 @@ export class Log {
   ): Promise<void> | undefined {
     const seq = this.seq++
     const { run, parent } = this.#level
-    if (logged !== undefined && run.durable) this.#unsaved.push(logged)
+    if (logged !== undefined && (run.durable || isPause(logged))) this.#unsaved.push(logged)
     if (parent || !run.sink) return undefined
     return run.sink.push({ seq, run: run.id, ns: [], kind, step, ...rest() } as never)
   }

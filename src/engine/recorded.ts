@@ -11,7 +11,7 @@ import {
   logKey,
   runPrefix,
 } from '../durable/keys.ts'
-import { readLog, type Change, type Logged, type LogRow } from '../durable/log-row.ts'
+import { isPause, readLog, type Change, type Logged, type LogRow } from '../durable/log-row.ts'
 import { rowsOf, type LogRef } from '../durable/log.ts'
 import { interruption, timer } from '../durable/pause.ts'
 import { readRow } from '../durable/row.ts'
@@ -133,10 +133,7 @@ async function told(
   tasks: readonly string[],
   update: (task: number) => Promise<unknown>,
 ): Promise<object> {
-  if (typeof logged !== 'number' && typeof logged[0] === 'string') {
-    const [node, pause] = logged as readonly [string, string]
-    return toldPause(claim, node, pause)
-  }
+  if (isPause(logged)) return toldPause(claim, ...logged)
   const [index, what, data] = typeof logged === 'number' ? [logged >> 1] : logged
   const task = tasks[index as number] as string
   // A task's id is the checkpoint that it came from, and its key.

@@ -66,9 +66,9 @@ export class Queue<Event> implements AsyncIterator<Event, void, void> {
     return this.#room.promise
   }
 
-  /** From now on nothing is told: what is pushed isn't stored yet. */
+  /** From now on nothing is told: what is pushed isn't stored yet. What is still on hold never was. */
   hold(): void {
-    this.#held ??= []
+    this.#held = []
   }
 
   /** It is stored by now, and told in the order in which it was pushed. */

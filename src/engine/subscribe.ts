@@ -1,6 +1,7 @@
 import type { Claim } from '../durable/claim.ts'
 import { address, runPrefix } from '../durable/keys.ts'
 import { readEnd, readStart, type RunEnd, type RunStart } from '../durable/run-record.ts'
+import { CorruptCheckpoint } from '../errors.ts'
 import { Changes } from './changes.ts'
 import { check, wholeFrom } from './check.ts'
 import type { StreamEvent } from './event.ts'
@@ -70,13 +71,12 @@ async function follow(
   changes: Changes,
 ): Promise<void> {
   const reader = new Reader(app, after, ns)
-  for (let seen = false; !queue.over; await changes.next()) {
+  for (let born: string | undefined; !queue.over; await changes.next()) {
     const claim = await find(app, tenant, thread)
-    if (!claim) {
-      if (seen || run !== undefined) return
+    if (claim === undefined || claim.head.born !== (born ??= claim.head.born)) {
+      if (born !== undefined || run !== undefined) return
       continue
     }
-    seen = true
     const over = run === undefined ? undefined : await endOf(app, claim, run)
     for await (const event of reader.read(claim)) {
       if (queue.over || (over && event.seq >= over.next)) return
@@ -105,10 +105,22 @@ export class Reader {
 
   /** Everything that is recorded by now and wasn't read yet. */
   async *read(claim: Claim): AsyncGenerator<StreamEvent> {
-    const { thread, commits, checkpoint } = claim.head
+    const { born, thread, tenant, commits } = claim.head
     const strong = this.#app.owner.store.caps.consistency === 'strong'
     if (strong && commits === this.#commits) return
     this.behind = true
+    try {
+      yield* this.#read(claim, strong)
+    } catch (error) {
+      if (!(error instanceof CorruptCheckpoint)) throw error
+      // Perhaps the thread has gone on since, and what was to be read has gone elsewhere, or away.
+      const now = (await find(this.#app, tenant, thread))?.head
+      if (now?.born === born && now.commits === commits) throw error
+    }
+  }
+
+  async *#read(claim: Claim, strong: boolean): AsyncGenerator<StreamEvent> {
+    const { thread, commits, checkpoint } = claim.head
     const space = await spaceOf(this.#app, claim, this.#ns)
     if (space === undefined) return void (this.behind = false)
     const list = () =>
