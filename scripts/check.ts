@@ -18,7 +18,7 @@ export interface Counts {
   readonly skipped: number
 }
 
-const TIMEOUT = 10 * 60_000
+const TIMEOUT = 18 * 60_000
 
 /** Runs a check, quietly: its output is shown when it fails. */
 export async function runCheck(
