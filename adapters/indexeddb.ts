@@ -1,6 +1,7 @@
 import { wrap, type IDBPObjectStore } from 'idb'
-import { StorageBlocked, StorageClosed, StorageQuota } from '../src/index.ts'
+import { StorageClosed, StorageQuota } from '../src/index.ts'
 import type { Batch, Entry, Key, Range, Revision, Store } from '../src/index.ts'
+import { beginLog, ignore, nameOf, open, randomId } from './indexeddb/open.ts'
 
 /** What a page's database can tell its owner. */
 export type IndexedDbEvent =
@@ -24,7 +25,6 @@ export interface IndexedDbOptions {
 type Work<Result> = (db: IDBDatabase) => Promise<Result>
 type Row = readonly [revision: Revision, value: string]
 
-const VERSION = 1
 const MAX_VALUE_BYTES = 32 * 1024 * 1024
 const GONE = 'the connection to the database is gone'
 /** What a dead connection says in one browser or another. */
@@ -45,7 +45,10 @@ export function indexedDb(options: IndexedDbOptions = {}): Store {
   }
 
   function connect(): Promise<IDBDatabase> {
-    const opening = open(factory ?? globalThis.indexedDB, name).then(async (db) => {
+    const onLoss = (): void => {
+      if (seen === undefined) emit({ kind: 'reset' })
+    }
+    const opening = open(factory ?? globalThis.indexedDB, name, onLoss).then(async (db) => {
       db.addEventListener('close', () => drop(opening))
       db.addEventListener('versionchange', ({ newVersion }) => {
         drop(opening)
@@ -53,6 +56,8 @@ export function indexedDb(options: IndexedDbOptions = {}): Store {
       })
       const id = await databaseId(db).catch(() => seen)
       if (seen !== undefined && id !== seen) emit({ kind: 'reset' })
+      // Not waited for: what it guards against takes another crash.
+      if (seen === undefined && !factory) void beginLog(name)
       seen = id
       return db
     })
@@ -145,36 +150,6 @@ export function indexedDb(options: IndexedDbOptions = {}): Store {
   }
 }
 
-/** Opens a database, or closes it again if that takes too long. */
-async function open(factory: IDBFactory | undefined, name: string): Promise<IDBDatabase> {
-  if (!factory) throw new TypeError(`Cannot open database "${name}": IndexedDB isn't here`)
-  const opening = ask(factory, name, VERSION).catch((error: unknown) => {
-    // A newer heddle made it; versions only add, so take it as it is.
-    if (nameOf(error) === 'VersionError') return ask(factory, name)
-    throw error
-  })
-  const late = new Promise<undefined>((resolve) => {
-    const timer = setTimeout(resolve, 5000)
-    opening.catch(ignore).then(() => clearTimeout(timer))
-  })
-  const db = await Promise.race([opening, late])
-  if (db) return db
-  opening.then((opened) => opened.close(), ignore)
-  throw new StorageBlocked(`Cannot open database "${name}": other tabs may hold it`, {
-    store: name,
-  })
-}
-
-async function ask(factory: IDBFactory, name: string, version?: number): Promise<IDBDatabase> {
-  const request = factory.open(name, version)
-  request.addEventListener('upgradeneeded', () => {
-    request.result.createObjectStore('rows')
-    request.result.createObjectStore('meta').put(randomId(), 'id')
-  })
-  await wrap(request)
-  return request.result
-}
-
 const databaseId = async (db: IDBDatabase): Promise<unknown> => reading(db, 'meta').get('id')
 
 /** An object store in a transaction of its own: await nothing but its requests. */
@@ -245,6 +220,3 @@ const endOf = (prefix: Key): Key => `${prefix}\x7f`
 const entry = (key: Key, [revision, value]: Row): Entry => ({ key, value, revision })
 const isLong = (value: string): boolean =>
   value.length * 3 > MAX_VALUE_BYTES && new TextEncoder().encode(value).length > MAX_VALUE_BYTES
-const randomId = (): string => crypto.getRandomValues(new Uint32Array(3)).join('')
-const nameOf = (error: unknown): string => (error as Error).name
-const ignore = (): void => {}

@@ -138,6 +138,3 @@ export function equal(actual: unknown, expected: unknown, what: string): void {
   )
   if (got !== wanted) throw new Error(`${what}: expected ${wanted}, got ${got}`)
 }
-
-/** Seconds since then. */
-export const seconds = (started: number): number => (Date.now() - started) / 1000

@@ -2,4 +2,4 @@ import 'fake-indexeddb/auto'
 import { test } from 'vitest'
 import { suite } from '../browser/indexeddb.suite.ts'
 
-for (const { name, run } of suite) test(name, run, 15_000)
+for (const { name, run } of suite) test(name, run, 60_000)

@@ -1,29 +1,33 @@
-import { chromiumFlags } from '../../scripts/browsers.ts'
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { browserPath } from '../../scripts/browsers.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { browserPath, chromiumFlags } from '../../scripts/browsers.ts'
 import { bundle } from '../../scripts/places/bundle.ts'
+import { logsIn } from './log.ts'
 
 /** A page in a Chromium that dies, and comes back with the same profile. */
 export interface KilledPage {
   /**
    * Starts Chromium on the page, and kills all of its processes with SIGKILL the moment the page has reported enough.
+   * After a kill Chromium lives on at least until it has begun a new log: only then has it got over the crash.
    *
    * @param phase What the page is to do: it reads it as `phase`
    * @param enough Whether this report is the last; the first one, if left out
    * @returns What the page reported, in order
    */
   visit(phase: string, enough?: (report: unknown) => boolean): Promise<readonly unknown[]>
+  /** Where Chromium keeps what lasts. */
+  readonly profile: string
   close(): Promise<void>
 }
 
 const FLAGS = ['--headless', '--remote-debugging-port=0', ...chromiumFlags]
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 
 /**
  * Serves a page to browsers that don't live long.
@@ -53,6 +57,7 @@ export async function killedPage(script: string): Promise<KilledPage> {
     phase: string,
     enough: (report: unknown) => boolean = () => true,
   ): Promise<readonly unknown[]> {
+    const old = logsIn(profile)
     const url = `http://127.0.0.1:${port}/?phase=${phase}`
     const args = [...FLAGS, `--user-data-dir=${profile}`, url]
     const browser = spawn(browserPath('chromium'), args, { detached: true, stdio: 'ignore' })
@@ -61,7 +66,11 @@ export async function killedPage(script: string): Promise<KilledPage> {
     const heard = new Promise<string>((resolve) => {
       hear = (report) => {
         reports.push(report)
-        if (enough(report)) resolve(kill(browser.pid))
+        if (!enough(report)) return
+        hear = () => {}
+        // At once, where nothing is to be got over.
+        if (old.every((log) => !existsSync(log))) resolve(kill(browser.pid))
+        else void over(old, browser).then(() => browser.signalCode ?? resolve(kill(browser.pid)))
       }
     })
     const timeout = setTimeout(() => kill(browser.pid), PATIENCE)
@@ -75,6 +84,7 @@ export async function killedPage(script: string): Promise<KilledPage> {
   }
 
   return {
+    profile,
     visit,
     async close() {
       server.closeAllConnections()
@@ -82,6 +92,11 @@ export async function killedPage(script: string): Promise<KilledPage> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
     },
   }
+}
+
+/** Waits until Chromium would read nothing any more that was written before the crash. */
+async function over(logs: readonly string[], browser: ChildProcess): Promise<void> {
+  while (browser.signalCode === null && logs.some((log) => existsSync(log))) await sleep(20)
 }
 
 /** Ends a browser and every process that it started, as `kill -9` does. */
