@@ -1,0 +1,3 @@
+import { playSeeds } from './seeds.ts'
+
+playSeeds('kv', 300)
