@@ -30,7 +30,7 @@ for (const browserName of ['chromium', 'firefox'] as const) {
       await browser.close()
     }
     for (let round = 0; round < ROUNDS; round++) check(page.told, round)
-  }, 180_000)
+  }, 400_000)
 }
 
 function check(told: readonly Told[], round: number): void {

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bundle } from '../../scripts/places/bundle.ts'
 
-const PATIENCE = 90_000
+const PATIENCE = 170_000
 
 /** What a page told, and which tab did. */
 export interface Told {
