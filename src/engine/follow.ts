@@ -64,7 +64,11 @@ export async function follow(
       let all = !run.sink
       if (run.sink) {
         for await (const event of reader.read(claim)) {
-          if ((all = event.seq >= next)) break
+          if (event.seq >= next) {
+            all = true
+            reader = new Reader(app, next - 1)
+            break
+          }
           await run.until(run.sink.push(event))
         }
         all ||= !reader.behind
@@ -106,7 +110,7 @@ async function outcomeOf(app: App, claim: Claim, run: string, end: RunEnd): Prom
 }
 
 /** An error, as far as it was recorded. */
-function revived({ name, message, code, cause }: ErrorInfo): Error {
+export function revived({ name, message, code, cause }: ErrorInfo): Error {
   const options = cause && { cause: revived(cause) }
   const ours = code && new HeddleError(code as never, message, {} as never, options)
   if (ours && ours.name === name) return ours

@@ -86,10 +86,33 @@ export function live(app: App, request: RunRequest, tenant: string): LiveRun {
 }
 
 /** Runs a request from its claim to its pause or end. Refusals reject before anything ran; failures once they are recorded. */
-export async function execute(
+export function execute(
   run: Run,
   request: Opening,
   claimed: (id: string) => void = ignore,
+): Promise<Outcome> {
+  return attend(run, request, async () => {
+    const known = await startedBy(run, request)
+    if (known !== undefined) return join(run, request, known, claimed)
+    let begin: () => Promise<void>
+    try {
+      begin = await admit(run, request)
+    } catch (error) {
+      // Perhaps the same request was faster.
+      const faster = await startedBy(run, request)
+      if (faster === undefined) throw error
+      return join(run, request, faster, claimed)
+    }
+    claimed(run.id)
+    return advance(run, begin)
+  })
+}
+
+/** Does what a request wants; its signal and its timeout stop the run meanwhile. */
+export async function attend(
+  run: Run,
+  request: Opening,
+  work: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { app } = run
   const { signal, timeout } = request
@@ -104,19 +127,7 @@ export async function execute(
   const cancelTimer = timeout === undefined ? ignore : later(app.owner.clock, timeout, late)
   app.active.set(run, request)
   try {
-    const known = await startedBy(run, request)
-    if (known !== undefined) return await join(run, request, known, claimed)
-    let begin: () => Promise<void>
-    try {
-      begin = await admit(run, request)
-    } catch (error) {
-      // Perhaps the same request was faster.
-      const faster = await startedBy(run, request)
-      if (faster === undefined) throw error
-      return await join(run, request, faster, claimed)
-    }
-    claimed(run.id)
-    return await advance(run, begin)
+    return await work()
   } finally {
     cancelTimer()
     run.cancelFlush?.()
@@ -127,12 +138,12 @@ export async function execute(
   }
 }
 
-/** Follows the run that the same request has started before. */
-function join(
+/** Follows another run of the thread, such as the one that the same request has started before. */
+export function join(
   run: Run,
   { thread, tenant }: Opening,
   known: string,
-  claimed: (id: string) => void,
+  claimed: (id: string) => void = ignore,
 ): Promise<Outcome> {
   claimed(known)
   const again = tidy<Opening>({ thread, tenant })

@@ -1,8 +1,8 @@
 import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { find } from './find.ts'
-import { follow } from './follow.ts'
-import { execute } from './live.ts'
+import { revived } from './follow.ts'
+import { attend, execute, join } from './live.ts'
 import type { Opening, Outcome } from './request.ts'
 import { Run, type App } from './run.ts'
 
@@ -33,14 +33,19 @@ async function goOn(app: App, { tenant = '', thread, ...rest }: Opening): Promis
   const { signal, timeout, user, durability } = rest
   const given = { signal, timeout, user, durability }
   const again = { thread, tenant, ...given } as Opening
+  const { clock } = app.owner
   try {
-    return await execute(new Run(app, again as never), again)
+    // By the clock, as a tick would: what was cancelled or has failed meanwhile doesn't go on.
+    return await execute(new Run(app, again as never), { ...again, wake: clock.now() })
   } catch (error) {
     if (!OVERTAKEN.some((code) => isHeddleError(error, code as never))) throw error
     const claim = await find(app, tenant, thread)
     if (!claim) throw error
+    const { owner, status, open, run: theirs, error: failure } = claim.head
+    if (owner === '' && status !== 'success' && open.length === 0)
+      throw failure ? revived(failure) : error
     const run = new Run(app, again as never)
-    return follow(run, again, claim.head.run, () => execute(run, again))
+    return attend(run, again, () => join(run, again, theirs))
   }
 }
 
