@@ -1,5 +1,5 @@
 import type { Key, Put, Revision } from '../store/store.ts'
-import { headText, nextEntry, readHead, runText, type Head } from './head.ts'
+import { headText, readHead, runText, skipAhead, type Head } from './head.ts'
 import { carried, Held } from './held.ts'
 import { journalKey, rootPrefix, type Address } from './keys.ts'
 import { entryTexts, type Entry } from './journal.ts'
@@ -220,14 +220,11 @@ export class Claim {
 
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
-    const { head } = this
-    const { journal } = head
-    const used = nextEntry(head)
     // What the claim wrote is there by now.
     if (this.failure && this.#stored)
-      Object.assign(head, readHead(this.#stored), { redo: undefined })
-    // Rows that failed may still come in: none is named like them.
-    if (head.journal === journal && used > nextEntry(head)) head.entries.push([used, 0])
+      Object.assign(this.head, readHead(this.#stored), { redo: undefined })
+    // Where a commit can be torn its rows may still come in: nothing is named or counted like them.
+    if (this.failure && !this.#owner.store.caps.atomic) skipAhead(this.head)
     this.failure = undefined
   }
 

@@ -125,15 +125,10 @@ const list = (items: readonly unknown[]): string =>
 /** More than an owner can tell, or note in one step, without a commit that says so. */
 export const SKIP = 2 ** 32
 
-/** The number of the next entry in the journal of the running step. */
-export function nextEntry({ entries }: Head): number {
-  const [from, count] = entries.at(-1) ?? [0, 0]
-  return from + count
-}
-
 /** Takes over: the last owner may still be writing and telling, and nothing of ours may be named or counted like its own. */
 export function skipAhead(head: Head): void {
-  head.entries.push([nextEntry(head) + SKIP, 0])
+  const [from, count] = head.entries.at(-1) ?? [0, 0]
+  head.entries.push([from + count + SKIP, 0])
   head.seq += SKIP
 }
 

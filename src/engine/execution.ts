@@ -170,6 +170,8 @@ export class Execution {
     if (this.status !== 'running') return this.step.late(error)
     this.status = 'failed'
     this.#clear()
+    // Child graphs beside the one that failed stop too.
+    this.#halt(error)
     this.step.stop(error)
   }
 

@@ -37,7 +37,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   }
   if (level) {
     leaveLog(stepsOf(level), puts)
-    head.seq = level.log.seq
+    head.seq = Math.max(head.seq, level.log.seq)
   }
   const status = run.stopped?.status ?? 'error'
   const ending = run.end(reopened.length > 0 ? 'interrupted' : status, { puts, deletes }, error)
@@ -47,7 +47,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
       () => {
         // Perhaps for what it took along: the failure alone is little.
         claim.recover()
-        if (level) head.seq = level.log.seq
+        if (level) head.seq = Math.max(head.seq, level.log.seq)
         return run.end(status, {}, error)
       },
     )

@@ -84,6 +84,49 @@ it('what a child asks after a cancel is another question, and the paused run kee
   expect(rewritten).toEqual([])
 })
 
+it('of two children at once, one that fails stops the other, which tells nothing any more', async () => {
+  let signal: AbortSignal | undefined
+  let starts = (): void => {}
+  const started = new Promise<void>((resolve) => (starts = resolve))
+  const child = graph({
+    name: 'child',
+    state: { fails: field<boolean>() },
+    events: field<string>(),
+    nodes: {
+      async work({ fails }, ctx) {
+        if (fails) {
+          await started
+          throw new Error('no')
+        }
+        signal = ctx.signal
+        starts()
+        await new Promise((resolve) => ctx.signal.addEventListener('abort', resolve))
+        await ctx.emit('too late')
+      },
+    },
+    edges: { start: 'work', work: 'end' },
+  })
+  const parent = graph({
+    name: 'parent',
+    state: {},
+    events: field<string>(),
+    nodes: {
+      p: async (_, ctx) => {
+        await Promise.all([true, false].map((fails) => ctx.child(child, { fails })))
+      },
+    },
+    edges: { start: 'p', p: 'end' },
+  })
+  const app = compile(parent, { logger: silent })
+  const kinds: string[] = []
+  const read = async (): Promise<void> => {
+    for await (const { kind } of app.stream({ thread: 't1', input: {} })) kinds.push(kind)
+  }
+  await expect(read()).rejects.toThrow('no')
+  expect(signal?.aborted).toBe(true)
+  expect(kinds).toEqual(['node_start'])
+})
+
 /** A store that notes rows, heads apart, that are written a second time with another text. */
 function watched(store: Store): { readonly store: Store; readonly rewritten: string[] } {
   const rows = new Map<string, string>()

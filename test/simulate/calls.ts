@@ -116,6 +116,7 @@ export class Calls {
     for await (const { seq, kind } of live) {
       if (!client.alive) return new Promise(() => {})
       const teller = `${client.name} ${kind}`
+      this.#world.note(`${teller} is event ${seq}`)
       const before = this.#told.get(seq)
       if (before) this.#world.violation(`seq ${seq} is told by ${before} and by ${teller}`)
       if (last !== undefined && seq !== last + 1)
