@@ -44,9 +44,6 @@ export interface Checkpoint {
   readonly log?: readonly Logged[] | undefined
 }
 
-/** The number in a checkpoint's id: it rises in the order in which a thread's checkpoints, runs and pauses were made. */
-export const numberOf = (id: string): number => Number.parseInt(id.slice(0, 10), 36)
-
 /** The node of a task's key. */
 export const nodeOf = (key: string): string => {
   const at = key.indexOf('#')

@@ -48,16 +48,16 @@ export const rootPrefix = (place: string, born: string): Key => `t/${place}.${bo
 
 /** Checkpoints of a namespace, newest first. */
 export const checkpointPrefix = (root: Key, ns: string): Key => `${root}c/${ns}/`
-/** An id, newer ones first; it carries its number. */
-const newestFirst = (id: string): string =>
-  descending(Number.parseInt(id.slice(0, 10), 36)) + id.slice(10)
+/** The number in a checkpoint's id: it rises in the order in which a thread's checkpoints, runs and pauses were made. */
+export const numberOf = (id: string): number => Number.parseInt(id.slice(0, 10), 36)
+/** An id, newer ones first; and back. */
+const newestFirst = (id: string): string => descending(numberOf(id)) + id.slice(10)
 /** One checkpoint. */
 export const checkpointKey = (root: Key, ns: string, id: string): Key =>
   checkpointPrefix(root, ns) + newestFirst(id)
 
 /** The id of the checkpoint under a key. */
-export const checkpointIn = (key: Key): string =>
-  descending(Number.parseInt(key.slice(-14, -4), 36)) + key.slice(-4)
+export const checkpointIn = (key: Key): string => newestFirst(key.slice(-14))
 
 /** Where the rows of a child graph are, by its path and newest first: a node may run many. */
 export const spacePrefix = async (root: Key, ns: readonly string[]): Promise<Key> =>
@@ -69,10 +69,9 @@ export const spaceKey = async (root: Key, ns: readonly string[], first: string):
 export const spaceOf = (task: string, place: string): Promise<string> => digest(`${task}/${place}`)
 
 /** Where the child graphs of a step's tasks stood when the task paused for the first time, by task. */
-export const trailPrefix = (root: Key, step: string): Key => `${root}f/${step}/`
 export const trailKey = async (root: Key, task: string): Promise<Key> => {
   const end = task.indexOf('.')
-  return trailPrefix(root, task.slice(0, end)) + (await part(task.slice(end + 1)))
+  return `${root}f/${task.slice(0, end)}/${await part(task.slice(end + 1))}`
 }
 
 /** Events of a namespace that no checkpoint reports, in order; a row is named after its last. */

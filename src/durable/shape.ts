@@ -1,16 +1,23 @@
+import { LAST } from '../lib/clock.ts'
+
 /** What a value has to be: a kind, `?` after it if it may be absent; a list of one shape, or a tuple; or an object's members. */
 export type Shape = Kind | `${Kind}?` | readonly Shape[] | { readonly [member: string]: Shape }
 
 type Kind = keyof typeof kinds
 
+const isLike = (pattern: RegExp, value: unknown): boolean =>
+  typeof value === 'string' && pattern.test(value)
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value)
 
 const kinds = {
   text: (value: unknown) => typeof value === 'string',
-  id: (value: unknown) => /^[0-9a-z]{14}$/.test(value as string),
+  id: (value: unknown) => isLike(/^[0-9a-z]{14}$/, value),
+  /** A status of a thread that nobody runs. */
+  standing: (value: unknown) =>
+    isLike(/^(starting|success|interrupted|waiting|error|cancelled)$/, value),
   count: (value: unknown) => isWhole(value) && (value as number) >= 0,
   /** Milliseconds that a key can be made of. */
-  time: (value: unknown) => isWhole(value) && Math.abs(value as number) <= 3.6e15,
+  time: (value: unknown) => isWhole(value) && Math.abs(value as number) <= LAST,
   list: Array.isArray,
   object: (value: unknown) => Object(value) === value && !Array.isArray(value),
 } satisfies Record<string, (value: unknown) => boolean>

@@ -32,6 +32,14 @@ interface Log {
   marks: number[]
 }
 
+/** A row of a log, and how many updates there were after it. */
+interface LogRow {
+  readonly key: Key
+  readonly end: number
+  readonly log: Log
+  readonly list: number | undefined
+}
+
 const fresh = (): Log => ({ generation: '', updates: 0, shared: true, marks: [] })
 
 /** The fields of one graph in one namespace, and how much of them is stored. Values are stored once per change. */
@@ -132,43 +140,41 @@ export class State {
       if (!fields && !index.has(name)) index.set(name, known.push({ name, kind }) - 1)
       return index.get(name)
     }
-    const lists = Object.keys(l).filter((name) => indexOf(name, 'list') !== undefined)
-    const refs = [...(p ? [p] : []), ...lists.map((name) => l[name] as LogRef)]
-    const keys = refs.flatMap((ref) =>
-      rowsOf(ref).map(([at, count]) => logKey(root, ref[0], at, count)),
-    )
-    const entries = await store.get(keys)
-    let n = 0
-    let gone = false
-    for (const ref of refs) {
+    const rowsIn = (ref: LogRef, list?: number): LogRow[] => {
       const [generation, updates, common] = ref
       const log: Log = { generation, updates, shared: shared || common === 1, marks: [] }
-      const list = ref === p ? undefined : index.get(lists.shift() as string)
-      const items: Cell[] = []
-      for (const [at, count] of rowsOf(ref)) {
-        const entry = entries[n]
-        if (!entry) throw new Unreadable(`row "${keys[n]}" is missing`)
-        n++
-        const row = readRow<object>(entry.value, 'a row of its state')
-        if (list !== undefined) {
-          for (const item of Object.values(row)) items.push(read(item))
-          log.marks[at + count] = items.length
-          continue
-        }
-        for (const [name, json] of Object.entries(row)) {
-          const i = indexOf(name, 'plain')
-          if (i === undefined) {
-            gone = true
-            continue
-          }
-          state.values[i] = read(json)
-          log.marks[i] = at + count
-        }
-      }
       if (list === undefined) state.#plain = log
-      else {
-        state.values[list] = new List(items)
-        state.#lists[list] = log
+      else state.#lists[list] = log
+      return rowsOf(ref).map(([at, count]) => ({
+        key: logKey(root, generation, at, count),
+        end: at + count,
+        log,
+        list,
+      }))
+    }
+    const rows = p ? rowsIn(p) : []
+    for (const [name, ref] of Object.entries(l)) {
+      const list = indexOf(name, 'list')
+      if (list !== undefined) rows.push(...rowsIn(ref, list))
+    }
+    const entries = await store.get(rows.map(({ key }) => key))
+    let gone = false
+    for (const [n, { key, end, log, list }] of rows.entries()) {
+      const entry = entries[n]
+      if (!entry) throw new Unreadable(`row "${key}" is missing`)
+      const row = readRow<object>(entry.value, 'a row of its state')
+      if (list !== undefined) {
+        state.append(list, Object.values(row).map(read))
+        log.marks[end] = (state.values[list] as List).length
+        continue
+      }
+      for (const [name, json] of Object.entries(row)) {
+        const i = indexOf(name, 'plain')
+        if (i === undefined) gone = true
+        else {
+          state.values[i] = read(json)
+          log.marks[i] = end
+        }
       }
     }
     if (gone) state.drop()

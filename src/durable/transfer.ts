@@ -1,10 +1,10 @@
 import { digest } from '../lib/digest.ts'
 import type { Key } from '../store/store.ts'
-import { numberOf, readCheckpoint } from './checkpoint.ts'
+import { readCheckpoint } from './checkpoint.ts'
 import { read, Unreadable } from './codec.ts'
 import type { Head } from './head.ts'
 import type { Entry } from './journal.ts'
-import { checkpointIn, runKey } from './keys.ts'
+import { checkpointIn, numberOf, runKey } from './keys.ts'
 import { readLog } from './log-row.ts'
 import { readPause, readSettlement, type PauseRecord } from './pause.ts'
 import { reach, refsOf, type Reach, type ThreadRows } from './reach.ts'
@@ -52,7 +52,7 @@ const HEAD: Readonly<Record<keyof Portable, Shape>> = {
   metadata: 'object',
   error: 'object?',
   key: 'list?',
-  status: 'text',
+  status: 'standing',
   checkpoint: 'id',
   journal: 'text',
   entries: [['count', 'count']],
@@ -61,12 +61,25 @@ const HEAD: Readonly<Record<keyof Portable, Shape>> = {
   seq: 'count',
 }
 
-/** How a row is read, and what it has to be, by the kind that its name says. */
-const ROWS: {
-  readonly [kind: string]: readonly [read: (text: string, key: Key) => unknown, is: Shape]
-} = {
-  b: [(space) => [space], ['text']],
-  c: [
+const ID = '[0-9a-z]{14}'
+const HEX = '[0-9a-f]{32}'
+const SPACE = `(-|${HEX})`
+const STEP = `${ID}(~\\d{1,9})?`
+const NAMED = '[0-9A-Za-z~_-]{1,50}'
+const PAUSE = `i/[a-z]{3}_${HEX}`
+const RUN = 'r/[0-9a-z]{10}'
+
+const textOf = (text: string): string => text
+
+/** The names that rows have behind the root of their thread, how such a row is read, and what it has to be. */
+const ROWS: readonly (readonly [
+  name: string,
+  read: (text: string, key: Key) => unknown,
+  is: Shape,
+])[] = [
+  [`b/${HEX}/${ID}`, textOf, 'text'],
+  [
+    `c/${SPACE}/${ID}`,
     (text, key) => {
       const row = readCheckpoint(text, checkpointIn(key))
       return { ...row, refs: refsOf(row.state) }
@@ -86,46 +99,35 @@ const ROWS: {
       log: 'list?',
     },
   ],
-  e: [readLog, { run: 'text', step: 'count', first: 'count', tasks: ['text'], log: 'list' }],
-  f: [(text) => readRow(text, ''), [['text', 'text', 'id']]],
-  i: [
+  [
+    `e/${SPACE}/[0-9a-z]{11}`,
+    readLog,
+    { run: 'text', step: 'count', first: 'count', tasks: ['text'], log: 'list' },
+  ],
+  [`f/${STEP}/${NAMED}`, (text) => readRow(text, ''), [['text', 'text', 'id']]],
+  [
+    PAUSE,
     readPause,
     {
       ...{ id: 'text', n: 'count', run: 'text', checkpoint: 'id', ns: ['text'], node: 'text' },
       ...{ place: 'text', time: 'time', due: 'count?' },
     },
   ],
-  ia: [readSettlement, { status: 'text', time: 'time' }],
-  k: [(text) => [JSON.parse(text)], ['text']],
-  r: [readStart, { id: 'text', root: 'text', metadata: 'object', time: 'time', seq: 'count' }],
-  re: [readEnd, { status: 'text', usage: 'object', time: 'time', seq: 'count', open: 'list?' }],
-  s: [(text) => Object.values(readRow<object>(text, '')).map(read), 'list'],
-  // As a whole it is read when it is followed.
-  w: [(text) => [text], ['text']],
-}
-
-const ID = '[0-9a-z]{14}'
-const HEX = '[0-9a-f]{32}'
-const NAMED = '[0-9A-Za-z~_-]{1,50}'
-/** The names that rows have behind the root of their thread. */
-const NAME: RegExp = /* @__PURE__ */ new RegExp(
+  [`${PAUSE}\\.a`, readSettlement, { status: 'text', time: 'time' }],
+  [`k/${NAMED}`, (text) => JSON.parse(text), 'text'],
+  [RUN, readStart, { id: 'text', root: 'text', metadata: 'object', time: 'time', seq: 'count' }],
   [
-    `b/${HEX}/${ID}`,
-    `c/(-|${HEX})/${ID}`,
-    `e/(-|${HEX})/[0-9a-z]{11}`,
-    `f/${ID}(~\\d{1,9})?/${NAMED}`,
-    `i/[a-z]{3}_${HEX}(\\.a)?`,
-    `k/${NAMED}`,
-    'r/[0-9a-z]{10}(\\.e)?',
+    `${RUN}\\.e`,
+    readEnd,
+    { status: 'text', usage: 'object', time: 'time', seq: 'count', open: 'list?' },
+  ],
+  [
     `s/${ID}\\.[0-9a-z]{1,4}/[0-9a-z]{6}\\.[0-9a-z]{5}`,
-    `w/${ID}(~\\d{1,9})?/[0-9a-z]{6,9}`,
-  ]
-    .map((name) => `^${name}$`)
-    .join('|'),
-)
-
-const STATUSES: readonly string[] = [
-  ...['starting', 'success', 'interrupted', 'waiting', 'error', 'cancelled'],
+    (text) => Object.values(readRow<object>(text, '')).map(read),
+    'list',
+  ],
+  // As a whole it is read when it is followed.
+  [`w/${STEP}/[0-9a-z]{6,9}`, textOf, 'text'],
 ]
 
 /**
@@ -166,22 +168,22 @@ function opened(top: string, entries: readonly (readonly [key: Key, text: string
   const head = readRow(top, 'its head', portable)
   const { last } = head
   const numbers = [head.runNumber, ...head.open.map(({ n }) => n)]
-  if (!has(HEAD, head) || !STATUSES.includes(head.status) || numbers.some((n) => n > last))
+  if (!has(HEAD, head) || numbers.some((n) => n > last))
     throw new Unreadable('its head has another shape')
   let before = ''
   for (const [key, text] of entries) {
-    if (!(NAME.test(key) && key > before))
-      throw new Unreadable('a row has a name that is none here')
+    if (typeof text !== 'string') throw new Unreadable(`row "${key}" is no text`)
+    const known = ROWS.find(([name]) => new RegExp(`^${name}$`).test(key))
+    if (!known || key <= before) throw new Unreadable('a row has a name that is none here')
     before = key
-    const [, end = ''] = key.split('.')
-    const [make, shape] = ROWS[key.slice(0, 1) + (/^[ae]$/.test(end) ? end : '')] ?? []
-    const row = make?.(text, key)
+    const [, make, shape] = known
+    const row = make(text, key)
     const [kind] = key
     const isNew =
       (kind === 'c' && numberOf(checkpointIn(key)) > last) ||
       (kind === 'r' && key < runKey('', last)) ||
       (kind === 'i' && (row as PauseRecord).n > last)
-    if (isNew || !has(shape as Shape, row)) throw new Unreadable(`row "${key}" has another shape`)
+    if (isNew || !has(shape, row)) throw new Unreadable(`row "${key}" has another shape`)
   }
   const rows = new Map(entries)
   if (head.key && !rows.has(head.key[0])) throw new Unreadable('its head names a row that is none')

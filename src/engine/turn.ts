@@ -1,5 +1,6 @@
-import { numberOf, type Checkpoint } from '../durable/checkpoint.ts'
+import type { Checkpoint } from '../durable/checkpoint.ts'
 import { turnPage } from '../durable/journal.ts'
+import { numberOf } from '../durable/keys.ts'
 import { ThreadPaused } from '../errors.ts'
 import { isPaused, readable } from './find.ts'
 import { fill, fold } from './fold.ts'

@@ -28,7 +28,7 @@ export function later(clock: Clock, ms: number, call: () => void): () => void {
 }
 
 /** The last instant that keys can tell, with room behind it for what is counted on from there. */
-const LAST = 3.6e15
+export const LAST = 3.6e15
 
 /** The same clock in whole milliseconds: what is stored is named after them. It refuses to tell what is no instant. */
 export const whole = (clock: Clock): Clock => ({

@@ -133,6 +133,9 @@ describe('a digest that fits helps nobody', () => {
     'a key twice': (rows) => [rows[0]!, ...rows],
     'a pair that is none': (rows) => [...rows, ['x'] as never],
     'a text that is none': (rows) => rows.map(([key]) => [key, 1 as never]),
+    'texts that are lists of one text': (rows) =>
+      rows.map(([key, text]) => [key, key.startsWith('r/') ? ([text] as never) : text]),
+    'a status that is a list of one text': on((head) => (head['status'] = [head['status']])),
     'a row that is no pair': (rows) => [...rows, 'row' as never],
     'no checkpoint': (rows) => rows.filter(([key]) => !key.startsWith('c/')),
     'a checkpoint less': drop('c'),
