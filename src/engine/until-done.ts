@@ -16,7 +16,12 @@ const LONGEST = 2 ** 31 - 1
 export async function runUntilDone(app: App, request: Opening): Promise<Outcome> {
   const hold = setInterval(() => {}, LONGEST)
   try {
-    let outcome = await execute(new Run(app, request), request)
+    const asks = 'input' in request || 'answer' in request || 'answers' in request
+    let outcome = await execute(new Run(app, request), request).catch((error: unknown) => {
+      // Whoever asks for nothing new may come to a thread that waits, or that another has.
+      if (asks) throw error
+      return meet(app, again(request), error)
+    })
     while (outcome.status !== 'success' && outcome.timers.length > 0) {
       const due = Math.min(...outcome.timers.map(({ wakeAt }) => Date.parse(wakeAt)))
       await asleep(app, due, request.signal)
@@ -29,24 +34,33 @@ export async function runUntilDone(app: App, request: Opening): Promise<Outcome>
 }
 
 /** Continues a thread whose time has come; if somebody else does, waits for them. */
-async function goOn(app: App, { tenant = '', thread, ...rest }: Opening): Promise<Outcome> {
-  const { signal, timeout, user, durability } = rest
-  const given = { signal, timeout, user, durability }
-  const again = { thread, tenant, ...given } as Opening
+async function goOn(app: App, request: Opening): Promise<Outcome> {
+  const plain = again(request)
   const { clock } = app.owner
   try {
     // By the clock, as a tick would: what was cancelled or has failed meanwhile doesn't go on.
-    return await execute(new Run(app, again as never), { ...again, wake: clock.now() })
+    return await execute(new Run(app, plain as never), { ...plain, wake: clock.now() })
   } catch (error) {
-    if (!OVERTAKEN.some((code) => isHeddleError(error, code as never))) throw error
-    const claim = await find(app, tenant, thread)
-    if (!claim) throw error
-    const { owner, status, open, run: theirs, error: failure } = claim.head
-    if (owner === '' && status !== 'success' && open.length === 0)
-      throw failure ? revived(failure) : error
-    const run = new Run(app, again as never)
-    return attend(run, again, () => join(run, again, theirs))
+    return meet(app, plain, error)
   }
+}
+
+/** The same request, asking for nothing new. */
+function again({ tenant = '', thread, ...rest }: Opening): Opening {
+  const { signal, timeout, user, durability } = rest
+  return { thread, tenant, ...{ signal, timeout, user, durability } } as Opening
+}
+
+/** What becomes of a thread that could not be had, or had nothing to do: whoever has it, or had it last, decides. */
+async function meet(app: App, request: Opening, error: unknown): Promise<Outcome> {
+  if (!OVERTAKEN.some((code) => isHeddleError(error, code as never))) throw error
+  const claim = await find(app, request.tenant ?? '', request.thread)
+  if (!claim) throw error
+  const { owner, status, open, run: theirs, error: failure } = claim.head
+  if (owner === '' && status !== 'success' && open.length === 0)
+    throw failure ? revived(failure) : error
+  const run = new Run(app, request as never)
+  return attend(run, request, () => join(run, request, theirs))
 }
 
 /** Waits for an instant of the app's clock. An abort ends it with its reason. */

@@ -1,5 +1,6 @@
 import { CorruptCheckpoint } from '../errors.ts'
 import { fromBase64, toBase64 } from '../lib/base64.ts'
+import { over } from './over.ts'
 import type { Caps, Entry, Key, Store } from './store.ts'
 
 /** The keys of an encrypted store: AES-GCM, of any length. */
@@ -27,8 +28,13 @@ const MORE_BYTES = IV_BYTES + 16
  *
  * @param store Where the rows are; closed with this one
  * @throws {RangeError} An id is malformed, or that of `key` names an old one too
+ * @throws {TypeError} A key is none
  */
-export function encrypted(store: Store, { key, id = '1', old = {} }: EncryptedOptions): Store {
+export function encrypted(store: Store, options: EncryptedOptions): Store {
+  const { key, id = '1', old = {} } = Object(options) as EncryptedOptions
+  const isKey = (one: unknown): boolean => Object(Object(one).algorithm) === Object(one).algorithm
+  if (!(typeof key === 'function' || isKey(key)) || !Object.values(old).every(isKey))
+    throw new TypeError(`Cannot encrypt store "${store.name}": a key is no CryptoKey`)
   for (const one of [id, ...Object.keys(old)]) {
     if (!ID.test(one) || (one === id && Object.hasOwn(old, id)))
       throw new RangeError(
@@ -92,20 +98,15 @@ export function encrypted(store: Store, { key, id = '1', old = {} }: EncryptedOp
       }
     })
 
-  return {
-    name: store.name,
+  return over(store, {
     caps: capsOf(store.caps, id),
-    ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
     get: async (keys) => Promise.all((await store.get(keys)).map((entry) => entry && open(entry))),
     list: async (range) => Promise.all((await store.list(range)).map(listed)),
     async commit({ puts = [], ...batch }) {
       const sealed = puts.map(async (put) => ({ ...put, value: await seal(put.key, put.value) }))
       return store.commit({ ...batch, puts: await Promise.all(sealed) })
     },
-    clear: (prefix) => store.clear(prefix),
-    ...(store.watch && { watch: (row, changed) => store.watch!(row, changed) }),
-    ...(store.close && { close: () => store.close!() }),
-  }
+  })
 }
 
 /** What is left of a store's limits when every value gets its id, its IV and its tag, and three bytes become four. */

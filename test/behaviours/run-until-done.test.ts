@@ -71,6 +71,20 @@ test('goes on when somebody else wakes the thread, and comes to the same end', a
   expect(await work).toMatchObject({ status: 'success', state: { n: 3 } })
 })
 
+test('a thread that waits already is taken up, and one that has ended is told', async () => {
+  const clock = manualClock('2026-01-01T00:00:00Z')
+  const store = memory()
+  const waiting = await (compile(poll, { clock, store }) as App).run({ thread: 't', input: {} })
+  expect(waiting.status).toBe('waiting')
+  const app = compile(poll, { clock, store }) as App
+  const outcome = await passing(clock, app.runUntilDone({ thread: 't' }))
+  expect(outcome).toMatchObject({ status: 'success', state: { n: 3 } })
+  expect(await app.runUntilDone({ thread: 't' })).toEqual(outcome)
+  await expect(app.runUntilDone({ thread: 'none' })).rejects.toMatchObject({
+    code: 'nothing_to_resume',
+  })
+})
+
 test('an abort ends the sleep with its reason, and the thread still waits', async () => {
   const clock = manualClock('2026-01-01T00:00:00Z')
   const app = compile(poll, { clock }) as App

@@ -36,6 +36,13 @@ test('ids that could be taken for something else, or for two keys, are refused',
   expect(() => encrypted(memory(), { key, id: 'a', old: { a: key } })).toThrow(RangeError)
 })
 
+test('what is no key is refused before anything is sealed', async () => {
+  const key = await newKey()
+  for (const options of [undefined, {}, { key: 'secret' }, { key: null }, { key, old: { a: 'x' } }])
+    expect(() => encrypted(memory(), options as never)).toThrow(TypeError)
+  expect(encrypted(memory(), { key: () => Promise.resolve(key) }).name).toContain('memory')
+})
+
 test('what the store can do and what it holds is told less what values grow by', async () => {
   const key = await newKey()
   const caps = { atomic: true, consistency: 'strong' } as const
