@@ -1,3 +1,4 @@
+import { over } from '../store/over.ts'
 import type { Entry, Key, Store } from '../store/store.ts'
 
 /** How a row ends: the way it is written, and its sum. Another way is not for this version to read. */
@@ -21,10 +22,8 @@ export function sealed(store: Store): Store {
       return entry
     }
   }
-  return {
-    name: store.name,
+  return over(store, {
     caps: { ...store.caps, maxValueBytes: store.caps.maxValueBytes - MARK.length - SUM },
-    ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
     get: async (keys) => (await store.get(keys)).map(open),
     list: async (range) => (await store.list(range)).map(open) as Entry[],
     commit: ({ puts = [], ...batch }) =>
@@ -32,9 +31,7 @@ export function sealed(store: Store): Store {
         ...batch,
         puts: puts.map(({ key, value }) => ({ key, value: seal(key, value) })),
       }),
-    clear: (prefix) => store.clear(prefix),
-    ...(store.watch && { watch: (key, changed) => store.watch!(key, changed) }),
-  }
+  })
 }
 
 const seal = (key: Key, text: string): string =>
