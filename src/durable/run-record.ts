@@ -36,24 +36,35 @@ export const readStart = (text: string): RunStart => readRow(text, 'the record o
 /** Reads a run's end back, or throws `Unreadable`. */
 export const readEnd = (text: string): RunEnd => readRow(text, 'the end of a run')
 
-/** A run as its readers see it. */
+/**
+ * A run as its readers see it.
+ *
+ * @param now Where it stands if it has no end; `undefined`: another run has gone on with the thread
+ */
 export const runRecord = (
   thread: string,
   start: RunStart,
   end: RunEnd | undefined,
-  now: Status,
+  now: Status | undefined,
 ): Run =>
   tidy<Run & { time?: number; seq?: number }>({
     ...start,
     time: undefined,
     seq: undefined,
     thread,
-    status: end?.status ?? now,
-    error: end?.error,
+    status: end?.status ?? now ?? 'error',
+    error: end ? end.error : now ? undefined : LOST,
     usage: end?.usage ?? {},
     startedAt: iso(start.time),
     endedAt: end && iso(end.time),
   })
+
+/** Why a run has no end: another went on with its thread. */
+const LOST: ErrorInfo = {
+  name: 'LeaseLost',
+  message: 'Its process died, or stood still past its lease',
+  code: 'lease_lost',
+}
 
 /** What is recorded of a failure: no stack, no own fields. Getters may throw, and so may what makes a text. */
 export function errorInfo(error: unknown, depth = 0): ErrorInfo {
