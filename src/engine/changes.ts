@@ -22,9 +22,9 @@ export class Changes {
       this.#heard = true
       this.#wake?.()
     }
+    const unwatch = store.watch?.(headKey(place), hear)
     const here = listeners.get(place) ?? new Set()
     listeners.set(place, here.add(hear))
-    const unwatch = store.watch?.(headKey(place), hear)
     this.#stop = () => {
       unwatch?.()
       here.delete(hear)

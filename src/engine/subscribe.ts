@@ -41,20 +41,22 @@ export function subscribe(
       queue.begin()
       const { signal } = following
       void (async () => {
-        const { place } = await address(app.plan.name, tenant, thread)
-        const changes = new Changes(app, place)
-        leave = () => changes.close()
-        const end = (): void => queue.end()
+        const end = (): void => {
+          queue.end()
+          leave()
+        }
         signal?.addEventListener('abort', end)
         try {
-          if (signal?.aborted) queue.end()
+          const { place } = await address(app.plan.name, tenant, thread)
+          const changes = new Changes(app, place)
+          leave = () => changes.close()
+          if (signal?.aborted) end()
           await follow(app, tenant, thread, following, queue, changes)
-          queue.end()
         } catch (error) {
           queue.end({ error })
         } finally {
           signal?.removeEventListener('abort', end)
-          changes.close()
+          end()
         }
       })()
       return queue
@@ -77,12 +79,12 @@ async function follow(
       if (born !== undefined || run !== undefined) return
       continue
     }
-    const over = run === undefined ? undefined : await endOf(app, claim, run)
+    const later = run === undefined ? undefined : await runsAfter(app, claim, run)
     for await (const event of reader.read(claim)) {
-      if (queue.over || (over && event.seq >= over.next)) return
+      if (queue.over || later?.has(event.run)) return
       await queue.push(event)
     }
-    if (over && !reader.behind) return
+    if (reader.over || (later && !reader.behind)) return
   }
 }
 
@@ -96,6 +98,9 @@ export class Reader {
   #gap = 0
   /** Whether there is more than could be read. */
   behind = false
+  /** The child graph that is read, and whether it has been read to its end: the node has begun another. */
+  #space: string | undefined
+  over = false
 
   constructor(app: App, after: number, ns: readonly string[] = []) {
     this.#app = app
@@ -121,7 +126,8 @@ export class Reader {
 
   async *#read(claim: Claim, strong: boolean): AsyncGenerator<StreamEvent> {
     const { thread, commits, checkpoint } = claim.head
-    const space = await spaceOf(this.#app, claim, this.#ns)
+    const newest = await spaceOf(this.#app, claim, this.#ns)
+    const space = (this.#space ??= newest)
     if (space === undefined) return void (this.behind = false)
     const list = () =>
       readable(thread, () => recorded(this.#app, claim, space, this.#ns, this.#at), checkpoint)
@@ -146,21 +152,21 @@ export class Reader {
     }
     this.#commits = commits
     this.behind = false
+    this.over = space !== newest
   }
 }
 
-/** Where a run that is over has ended; `undefined` while it goes on. One that isn't there is over. */
-async function endOf(
+/** The runs that began after one that is over; `undefined` while it goes on. One that isn't there is over, before all others. */
+async function runsAfter(
   app: App,
   claim: Claim,
   run: string,
-): Promise<{ readonly next: number } | undefined> {
+): Promise<ReadonlySet<string> | undefined> {
   const { head } = claim
   if (head.run === run && head.owner !== '') return undefined
-  const found = await findRun(app, claim, ({ id }) => id === run)
-  if (found?.end) return { next: found.end.seq }
-  // It died, and the next one has begun; or nobody knows it.
-  return { next: found?.after?.seq ?? 0 }
+  const later = new Set<string>()
+  await findRun(app, claim, ({ id }) => id === run || !later.add(id))
+  return later
 }
 
 /** A run's records, and the start of the next. */
