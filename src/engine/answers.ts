@@ -4,8 +4,7 @@ import type { OpenPause } from '../durable/head.ts'
 import { pauseKey } from '../durable/keys.ts'
 import { readPause } from '../durable/pause.ts'
 import { AmbiguousResume, NothingToResume, UnknownInterruption } from '../errors.ts'
-import { readable } from './find.ts'
-import { readRow } from './level.ts'
+import { checkpointAt, readable } from './find.ts'
 import type { Opening } from './request.ts'
 import type { Run } from './run.ts'
 import { refusal } from './take.ts'
@@ -104,7 +103,7 @@ function leftBehind(claim: Claim, ids: readonly string[]): Promise<boolean> {
   return readable(
     head.thread,
     async () => {
-      const { cuts = [] } = await readRow(claim, root, '-', head.checkpoint)
+      const { cuts = [] } = await checkpointAt(claim, '-', head.checkpoint)
       const asked = cuts.length > 0 ? ids.filter(isOurs) : []
       const rows = await claim.get(asked.map((id) => pauseKey(root, id)))
       const numbers = rows.flatMap((row) => (row ? readPause(row.value).n : []))

@@ -39,6 +39,7 @@ export async function close(level: Level, step: Step): Promise<void> {
   level.next = next
   level.stale = true
   const told = (): object => ({
+    kind: 'step',
     checkpoint: run.durable ? id : level.checkpoint,
     next: [...new Set(next.map(({ node }) => node.name))],
   })
@@ -51,7 +52,7 @@ export async function close(level: Level, step: Step): Promise<void> {
     turnPage(run.claim, id, deletes)
     void run.claim.commit({ deletes })
   }
-  if (!run.durable) level.log.tell('step', told)
+  if (!run.durable) level.log.tell(told)
   level.stepNo++
 }
 
@@ -97,7 +98,7 @@ async function commit(
   log.hold()
   for (const execution of results) log.tellEnd(execution)
   const events = log.take(puts)
-  log.tell('step', told)
+  log.tell(told)
   level.write(id, 'step', puts, {
     seq: [log.seq - events.length - 1, log.seq],
     ran: step.executions.map((execution) => ranOf(execution, checkpoint)),

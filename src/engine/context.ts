@@ -130,8 +130,7 @@ function emit(execution: Execution, event: unknown): Promise<void> {
     }
     const { node, task, index } = execution
     const told = level.log.tell(
-      'backend',
-      () => ({ node: node.name, task: task.id, data: decode(cell) }),
+      () => ({ kind: 'backend', node: node.name, task: task.id, data: decode(cell) }),
       [index, 'data', cell],
     )
     level.log.flushSoon()

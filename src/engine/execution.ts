@@ -79,8 +79,7 @@ export class Execution {
     if (attempt > 1) this.#calls?.again()
     const started = 2 * this.index
     level.log.tell(
-      'node_start',
-      () => ({ node: this.node.name, task: this.task.id, attempt }),
+      () => ({ kind: 'node_start', node: this.node.name, task: this.task.id, attempt }),
       attempt === 1 ? started : [this.index, attempt],
     )
     const { timeout } = this.node

@@ -1,8 +1,10 @@
+import { readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import { Claim } from '../durable/claim.ts'
 import { Unreadable } from '../durable/codec.ts'
 import type { Head, OpenPause } from '../durable/head.ts'
 import {
   address,
+  checkpointKey,
   directoryKey,
   dueKey,
   part,
@@ -10,12 +12,12 @@ import {
   rootPrefix,
   stopKey,
 } from '../durable/keys.ts'
+import { journalRows, readEntries, type Entry } from '../durable/journal.ts'
 import { loadHead } from '../durable/long-head.ts'
 import { readPause, type PauseRecord } from '../durable/pause.ts'
 import { CorruptCheckpoint, GraphMismatch, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key } from '../store/store.ts'
-import { MISSING } from './level.ts'
 import type { App } from './run.ts'
 
 /** Finds a thread: the claim on it that comes back has not been taken yet, and is good for reading. */
@@ -144,6 +146,19 @@ export async function texts(
     return row.value
   })
 }
+
+/** Why a checkpoint can't be read that isn't there. */
+const MISSING = 'its row is missing'
+
+/** The row of a checkpoint. */
+export async function checkpointAt(claim: Claim, space: string, id: string): Promise<Checkpoint> {
+  const [text] = await texts(claim, [checkpointKey(claim.root, space, id)], 'its row')
+  return readCheckpoint(text as string, id)
+}
+
+/** What happened in the running step so far. */
+export const entriesOf = async (claim: Claim): Promise<readonly Entry[]> =>
+  readEntries(await texts(claim, journalRows(claim), 'a journal entry'))
 
 /** What pauses are about, by their ids. */
 export async function records(claim: Claim, ids: readonly string[]): Promise<PauseRecord[]> {

@@ -1,19 +1,16 @@
-import { readCheckpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
-import { checkpointKey, idempotencyKey, pauseKey } from '../durable/keys.ts'
+import { idempotencyKey } from '../durable/keys.ts'
 import type { ErrorInfo } from '../durable/records.ts'
-import { readPause } from '../durable/pause.ts'
 import type { RunEnd } from '../durable/run-record.ts'
-import { State } from '../durable/state.ts'
 import { HeddleError } from '../errors.ts'
 import { Changes } from './changes.ts'
-import { find, owned, readable, texts } from './find.ts'
+import { find, owned, readable, records } from './find.ts'
 import type { Opening, Outcome } from './request.ts'
 import { nothing } from './resume.ts'
 import type { App, Run } from './run.ts'
+import { stoodAt } from './stored.ts'
 import { findRun, Reader } from './subscribe.ts'
-import { shown } from './suspend.ts'
-import { snapshot } from './view.ts'
+import { shown, waitsFor } from './suspend.ts'
 
 /** The run that a request with this key has started before. Without a key nothing is awaited for it. */
 export function startedBy(run: Run, request: Opening): Promise<string | undefined> | undefined {
@@ -56,7 +53,7 @@ export async function follow(
       const claim = await find(app, tenant, thread)
       if (!claim) throw nothing(thread, 'it does not exist any more')
       changes ??= new Changes(app, claim.at.place)
-      const found = await findRun(app, claim, (start) => start.id === id)
+      const found = await findRun(app, claim, id)
       if (!found) throw nothing(thread, `run "${id}" is not known`)
       reader ??= new Reader(app, found.start.seq - 1)
       const { end, after } = found
@@ -93,17 +90,10 @@ async function outcomeOf(app: App, claim: Claim, run: string, end: RunEnd): Prom
   return readable(
     thread,
     async () => {
-      const { root } = claim
-      const [text] = await texts(claim, [checkpointKey(root, '-', checkpoint)], 'its row')
-      const row = readCheckpoint(text as string, checkpoint)
-      const state = snapshot(await State.load(app.plan.fields, root, row.state, claim, false))
+      const { state } = await stoodAt(app, claim, checkpoint)
       const common = { thread, run, checkpoint, state, usage }
       if (status === 'success') return { ...common, status }
-      const keys = open.map((id) => pauseKey(root, id))
-      const asked = (await texts(claim, keys, 'the record of a pause')).map(readPause)
-      const pauses = shown(thread, asked, end.time)
-      if (status === 'interrupted') return { ...common, status, ...pauses }
-      return { ...common, status: 'waiting', timers: pauses.timers }
+      return waitsFor(common, shown(thread, await records(claim, open), end.time))
     },
     checkpoint,
   )

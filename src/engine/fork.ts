@@ -1,13 +1,11 @@
-import { Claim } from '../durable/claim.ts'
-import { hint } from '../durable/owner.ts'
+import type { Claim } from '../durable/claim.ts'
 import { skipAhead } from '../durable/head.ts'
-import { address, directoryKey } from '../durable/keys.ts'
 import { isHeddleError, ThreadExists, UnknownCheckpoint } from '../errors.ts'
 import { branch } from './branch.ts'
 import { check, type Rule } from './check.ts'
 import { find, look, owned, TRIES } from './find.ts'
 import { Level } from './level.ts'
-import { newHead, busy, type Admission } from './open.ts'
+import { busy, listing, newClaim, type Admission } from './open.ts'
 import { text } from './request.ts'
 import { Run, type App } from './run.ts'
 import { replace } from './stored.ts'
@@ -90,22 +88,21 @@ async function attempt(
 
 /** Makes a level that stands in one thread the first of another. */
 async function emigrate(
-  { owner, plan }: App,
+  app: App,
   run: Run,
   level: Level,
   thread: string,
   { puts }: Admission,
 ): Promise<void> {
   const { metadata, tenant } = run.claim.head
-  const at = await address(plan.name, tenant, thread)
-  const claim = (run.claim = new Claim(owner, at, newHead(run.app, tenant, thread), undefined))
+  const claim = (run.claim = await newClaim(app, tenant, thread))
   const { head } = claim
   head.metadata = metadata
   level.state = level.state.apart()
   level.checkpoint = ''
   level.cuts = []
   level.log.seq = head.seq
-  puts.push({ key: directoryKey(at, head.created), value: hint(head) })
+  puts.push(listing(claim))
 }
 
 /** Whether there is a thread of that id, be it of another graph. */

@@ -1,17 +1,15 @@
-import { checkpointText, readCheckpoint, type Checkpoint, type Cut } from '../durable/checkpoint.ts'
-import { Unreadable } from '../durable/codec.ts'
+import { checkpointText, type Checkpoint, type Cut } from '../durable/checkpoint.ts'
 import { checkpointKey } from '../durable/keys.ts'
-import { State, type Rows } from '../durable/state.ts'
+import { State } from '../durable/state.ts'
 import { StepLimitExceeded } from '../errors.ts'
 import type { Plan } from '../graph/plan.ts'
-import type { Key, Put } from '../store/store.ts'
+import type { Put } from '../store/store.ts'
 import { close } from './close.ts'
 import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
 import { Log } from './log.ts'
 import type { Run } from './run.ts'
 import type { Execution } from './execution.ts'
 import { Step } from './step.ts'
-import { isPromise } from './take.ts'
 import { view } from './view.ts'
 
 /** One graph on its way: the thread's own, or a child graph inside a node. */
@@ -82,17 +80,12 @@ export class Level {
     this.next = [{ task: { key: 'start', id: `${checkpoint}.start` }, node: undefined as never }]
   }
 
-  /** Works out what runs first. A promise comes back only if the router of `start` made one. */
+  /** Works out what runs first. */
   async enter(checkpoint: string): Promise<void> {
-    const way = follow(this.plan, this.plan.start, 'start', () => view(this.state))
+    const { plan, state } = this
+    const way = await follow(plan, plan.start, 'start', () => view(state))
     this.joins = new Map()
-    const tasks = plannedTasks(
-      this.plan,
-      this.joins,
-      [isPromise(way) ? await way : way],
-      checkpoint,
-    )
-    this.next = isPromise(tasks) ? await tasks : tasks
+    this.next = await plannedTasks(plan, this.joins, [way], checkpoint)
     this.atStart = false
   }
 
@@ -159,21 +152,6 @@ export class Level {
     void claim.commit({ puts })
     return this.checkpoint
   }
-}
-
-/** Why a checkpoint can't be read that isn't there. */
-export const MISSING = 'its row is missing'
-
-/** Reads a checkpoint's row. */
-export async function readRow(
-  from: Rows,
-  root: Key,
-  space: string,
-  id: string,
-): Promise<Checkpoint> {
-  const [entry] = await from.get([checkpointKey(root, space, id)])
-  if (entry === undefined) throw new Unreadable(MISSING)
-  return readCheckpoint(entry.value, id)
 }
 
 /** Runs a level until it has ended or waits. */

@@ -138,14 +138,14 @@ export async function* runs(
   if (!claim) return
   const { run, status } = claim.head
   const show = ([start, end]: Recorded): RunRow =>
-    runRecord(thread, start, end, start.id === run ? (status as Status) : start.status)
-  yield* shownOf(recorded(app, claim), part, show, ([{ id }]) => id)
+    runRecord(thread, start, end, start.id === run ? (status as Status) : undefined)
+  yield* shownOf(pairs(app, claim), part, show, ([{ id }]) => id)
 }
 
 type Recorded = readonly [start: RunStart, end?: RunEnd | undefined]
 
 /** The rows of runs in pairs: that of the end follows that of the start. */
-async function* recorded(app: App, { root, head }: Claim): AsyncGenerator<Recorded> {
+export async function* pairs(app: App, { root, head }: Claim): AsyncGenerator<Recorded> {
   let start: RunStart | undefined
   for await (const { key, value } of rows(app, runPrefix(root))) {
     const end = key.endsWith('.e') ? await readable(head.thread, () => readEnd(value)) : undefined

@@ -10,7 +10,7 @@ import { admit } from './open.ts'
 import { checkRequest, type Opening, type Outcome, type RunRequest } from './request.ts'
 import { Run, type App } from './run.ts'
 import { Queue } from './stream.ts'
-import { suspend } from './suspend.ts'
+import { suspend, waitsFor } from './suspend.ts'
 import { snapshot } from './view.ts'
 
 /**
@@ -168,8 +168,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
     })
     if (how === 'paused') {
       const pauses = await suspend(level)
-      if (pauses.interruptions.length > 0) return { ...common(), status: 'interrupted', ...pauses }
-      return { ...common(), status: 'waiting', timers: pauses.timers }
+      return waitsFor(common(), pauses)
     }
     if (claim.head.status !== 'success') {
       const ended = { puts: [], deletes: [] }
@@ -179,8 +178,13 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       await run.end('success', ended)
     }
     const { checkpoint } = claim.head
-    const end = (): object => ({ checkpoint, state: snapshot(level.state), usage: {} })
-    level.log.tell('done', end, undefined, level.stepNo - 1)
+    const end = (): object => ({
+      kind: 'done',
+      checkpoint,
+      state: snapshot(level.state),
+      usage: {},
+    })
+    level.log.tell(end, undefined, level.stepNo - 1)
     return { ...common(), status: 'success' }
   } catch (error) {
     await fail(run, error)

@@ -1,7 +1,8 @@
 import { nodeOf, type Checkpoint } from '../durable/checkpoint.ts'
 import { GraphChanged } from '../errors.ts'
 import type { Plan, PlanNode } from '../graph/plan.ts'
-import { readRow, type Level } from './level.ts'
+import { checkpointAt } from './find.ts'
+import type { Level } from './level.ts'
 import { stateOf } from './stored.ts'
 
 /**
@@ -19,7 +20,7 @@ export async function load(
 ): Promise<Checkpoint> {
   const { plan } = level
   const { claim } = level.run
-  const row = await readRow(claim, claim.root, level.space, id)
+  const row = await checkpointAt(claim, level.space, id)
   if (!anew) assertKnown(plan, row, claim.head.thread)
   level.state = await stateOf(plan, row, claim, shared)
   level.next = row.next.flatMap((task) => {

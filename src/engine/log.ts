@@ -27,17 +27,12 @@ export class Log {
    *
    * @param logged What is kept of it; without, it follows from what is stored
    */
-  tell(
-    kind: string,
-    rest: () => object,
-    logged?: Logged,
-    step = this.#level.stepNo,
-  ): Promise<void> | undefined {
+  tell(event: () => object, logged?: Logged, step = this.#level.stepNo): Promise<void> | undefined {
     const seq = this.seq++
     const { run, parent } = this.#level
     if (logged !== undefined && (run.durable || isPause(logged))) this.#unsaved.push(logged)
     if (parent || !run.sink) return undefined
-    return run.sink.push({ seq, run: run.id, ns: [], kind, step, ...rest() } as never)
+    return run.sink.push({ seq, run: run.id, ns: [], step, ...event() } as never)
   }
 
   /** Tells that a node has finished. */
@@ -46,8 +41,12 @@ export class Log {
     execution.saved = true
     const { node, task, index } = execution
     this.tell(
-      'node_end',
-      () => ({ node: node.name, task: task.id, update: shownUpdate(execution) }),
+      () => ({
+        kind: 'node_end',
+        node: node.name,
+        task: task.id,
+        update: shownUpdate(execution),
+      }),
       2 * index + 1,
     )
   }

@@ -68,14 +68,7 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
   const { app } = run
   const { thread, tenant = '', metadata } = request
   const found = await find(app, tenant, thread)
-  const claim = (run.claim =
-    found ??
-    new Claim(
-      app.owner,
-      await address(app.plan.name, tenant, thread),
-      newHead(app, tenant, thread),
-      undefined,
-    ))
+  const claim = (run.claim = found ?? (await newClaim(app, tenant, thread)))
   const { head } = claim
   admission.stood = [standing(head), head.commits]
   const level = (run.level = new Level(run, app.plan))
@@ -104,9 +97,7 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
     admission.puts.push({ key, value: JSON.stringify(run.id) })
     head.key = [key.slice(claim.root.length), run.id]
   }
-  if (!found) {
-    admission.puts.push({ key: directoryKey(claim.at, head.created), value: hint(head) })
-  }
+  if (!found) admission.puts.push(listing(claim))
   head.seq = level.log.seq
 }
 
@@ -129,8 +120,20 @@ function poisoned({ claim, journal }: Run, { next }: Level): Error {
   )
 }
 
-/** The head of a thread that does not exist yet. Every member is there from the start: a step reads it often. */
-export function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
+/** The row that lists a thread. */
+export const listing = ({ at, head }: Claim): Put => ({
+  key: directoryKey(at, head.created),
+  value: hint(head),
+})
+
+/** The claim on a thread that does not exist yet. */
+export async function newClaim(app: App, tenant: string, thread: string): Promise<Claim> {
+  const at = await address(app.plan.name, tenant, thread)
+  return new Claim(app.owner, at, newHead(app, tenant, thread), undefined)
+}
+
+/** Its head. Every member is there from the start: a step reads it often. */
+function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
   const counter = { last: 0 }
   const id = mint(counter, owner)
   return {

@@ -8,6 +8,7 @@ import {
   type Settlement,
 } from '../durable/pause.ts'
 import type { Interruption } from '../durable/records.ts'
+import type { Entry } from '../store/store.ts'
 import { look, readable } from './find.ts'
 import { forget, listsOf, passing, placeIn, rows } from './list.ts'
 import { checkLimit } from './check.ts'
@@ -31,22 +32,39 @@ export async function interruptions(
 ): Promise<readonly Interruption[]> {
   checkLimit(limit)
   const found: Question[] = []
-  const add = async (claim: Claim, only?: string): Promise<void> => {
+  const add = async (claim: Claim, only?: readonly string[]): Promise<void> => {
     found.push(...(await questions(app, claim, status, only)))
   }
   if (thread !== undefined) {
     await look(app, tenant, thread, add)
   } else if (status === 'open') {
-    // Index rows are hints: whether a question is open stands in the head.
-    for await (const row of rows(app, inboxPrefix(await listsOf(app, tenant)))) {
-      if (found.length >= limit) break
-      const [place, id] = row.key.split('/').slice(-2) as [string, string]
-      const show = async (claim?: Claim): Promise<void> => {
-        if (claim?.head.open.some((one) => one.id === id)) await add(claim, id)
-        else await forget(app, row, claim?.head)
+    // Index rows are hints: whether a question is open stands in the head, which is read once for many of its rows.
+    const hints = new Map<string, Entry[]>()
+    const readAll = async (): Promise<void> => {
+      for (const [place, of] of hints) {
+        const show = async (claim?: Claim): Promise<void> => {
+          const open = new Set(claim?.head.open.map(({ id }) => id))
+          if (claim) await add(claim, of.map(idIn))
+          for (const row of of) if (!open.has(idIn(row))) await forget(app, row, claim?.head)
+        }
+        await passing(app, place, show, show)
       }
-      await passing(app, place, show, show)
+      hints.clear()
     }
+    let left = limit
+    for await (const row of rows(app, inboxPrefix(await listsOf(app, tenant)))) {
+      if (left <= 0) {
+        await readAll()
+        left = limit - found.length
+        if (left <= 0) break
+      }
+      const place = row.key.split('/').at(-2) as string
+      const of = hints.get(place)
+      if (of) of.push(row)
+      else hints.set(place, [row])
+      left--
+    }
+    await readAll()
   } else {
     for await (const row of rows(app, directoryPrefix(await listsOf(app, tenant))))
       await passing(app, placeIn(row), add)
@@ -57,21 +75,24 @@ export async function interruptions(
     .map(([, shown]) => shown)
 }
 
-/** The questions of a thread that have a status, or one of them. */
+/** The question that a row of the inbox is about. */
+const idIn = ({ key }: Entry): string => key.slice(key.lastIndexOf('/') + 1)
+
+/** The questions of a thread that have a status, or some of them. */
 function questions(
   app: App,
   claim: Claim,
   status: Interruption['status'],
-  only?: string,
+  only?: readonly string[],
 ): Promise<Question[]> {
   const { head, root } = claim
   const prefix = pausePrefix(root)
   return readable(head.thread, async () => {
-    const open = head.open.map(({ id }) => id)
+    const open = new Set(head.open.map(({ id }) => id))
     const asked: PauseRecord[] = []
     const ends = new Map<string, Settlement>()
     if (status === 'open') {
-      const ids = open.filter((id) => only === undefined || id === only)
+      const ids = only?.filter((id) => open.has(id)) ?? [...open]
       for (const row of await claim.get(ids.map((id) => pauseKey(root, id))))
         if (row) asked.push(readPause(row.value))
     } else {
@@ -86,9 +107,9 @@ function questions(
       const shown = interruption(
         head.thread,
         record,
-        open.includes(id) ? undefined : ends.get(id),
+        open.has(id) ? undefined : ends.get(id),
         now,
-        !open.includes(id),
+        !open.has(id),
       )
       return shown.status === status ? [[n, shown]] : []
     })

@@ -1,10 +1,8 @@
 import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import { decode, read } from '../durable/codec.ts'
-import { journalRows, readEntries } from '../durable/journal.ts'
 import {
   checkpointIn,
-  checkpointKey,
   checkpointPrefix,
   eventKey,
   eventPrefix,
@@ -13,17 +11,16 @@ import {
 } from '../durable/keys.ts'
 import { isPause, readLog, type Change, type Logged, type LogRow } from '../durable/log-row.ts'
 import { rowsOf, type LogRef } from '../durable/log.ts'
-import { interruption, timer } from '../durable/pause.ts'
+import type { PauseRecord } from '../durable/pause.ts'
 import { readRow } from '../durable/row.ts'
 import { readEnd } from '../durable/run-record.ts'
-import { State } from '../durable/state.ts'
-import { tidy } from '../lib/tidy.ts'
 import type { Json } from '../schema.ts'
 import type { StreamEvent } from './event.ts'
-import { records, texts } from './find.ts'
+import { entriesOf, records, texts } from './find.ts'
 import { rows } from './list.ts'
 import type { App } from './run.ts'
-import { snapshot } from './view.ts'
+import { stoodAt } from './stored.ts'
+import { pauseEvent } from './suspend.ts'
 
 /** Events that were stored together, and those that were counted before and after them. */
 export interface Piece {
@@ -74,11 +71,8 @@ async function ends(app: App, claim: Claim, after: number): Promise<Piece[]> {
     if (next <= after + 1) break
     if (status !== 'success') continue
     const events = async (): Promise<StreamEvent[]> => {
-      const [text] = await texts(claim, [checkpointKey(root, '-', checkpoint)], 'its last step')
-      const { run, step, ...row } = readCheckpoint(text as string, checkpoint)
-      const state = await State.load(app.plan.fields, root, row.state, claim, false)
-      const end = { checkpoint, state: snapshot(state), usage }
-      return [{ seq: next - 1, run, ns: [], kind: 'done', step, ...end }]
+      const { run, step, state } = await stoodAt(app, claim, checkpoint)
+      return [{ seq: next - 1, run, ns: [], kind: 'done', step, checkpoint, state, usage }]
     }
     pieces.push({ first: next - 1, next, events })
   }
@@ -133,7 +127,11 @@ async function told(
   tasks: readonly string[],
   update: (task: number) => Promise<unknown>,
 ): Promise<object> {
-  if (isPause(logged)) return toldPause(claim, ...logged)
+  if (isPause(logged)) {
+    const [node, pause] = logged
+    const [record] = await records(claim, [pause])
+    return pauseEvent(claim.head.thread, node, record as PauseRecord)
+  }
   const [index, what, data] = typeof logged === 'number' ? [logged >> 1] : logged
   const task = tasks[index as number] as string
   // A task's id is the checkpoint that it came from, and its key.
@@ -142,20 +140,6 @@ async function told(
   if (typeof logged === 'number' && logged % 2 === 1)
     return { kind: 'node_end', ...about, update: await update(index as number) }
   return { kind: 'node_start', ...about, attempt: what ?? 1 }
-}
-
-/** That a node ran into a question or a timer. */
-async function toldPause(claim: Claim, node: string, pause: string): Promise<object> {
-  const { thread } = claim.head
-  const [record] = await records(claim, [pause])
-  if (!record) return {}
-  if (record.kind === 'question') {
-    const asked = interruption(thread, record, undefined, record.time, false)
-    return { kind: 'interrupt', node, interruption: asked }
-  }
-  const about = timer(thread, record)
-  const { wakeAt, payload } = about
-  return tidy({ kind: 'wait', node, wakeAt, payload, timer: about })
 }
 
 /** What the tasks of a step returned, from the rows that their fold has made. */
@@ -194,7 +178,7 @@ const isAdded = (change: Change): change is readonly [list: string, count: numbe
 
 /** What a task returned whose step hasn't closed. */
 async function pending(claim: Claim, task: string): Promise<unknown> {
-  for (const entry of readEntries(await texts(claim, journalRows(claim), 'a journal entry'))) {
+  for (const entry of await entriesOf(claim)) {
     if (entry.kind !== 'result' || entry.task !== task) continue
     const show = (value: unknown): unknown =>
       Array.isArray(value) ? value.map((cell) => decode(cell as never)) : decode(value as never)

@@ -1,8 +1,8 @@
-import { Journal, journalRows, readEntries } from '../durable/journal.ts'
+import { Journal } from '../durable/journal.ts'
 import { NothingToResume } from '../errors.ts'
 import { chosen, type Came } from './answers.ts'
 import { branch } from './branch.ts'
-import { dueIn, isPaused, readable, records, texts } from './find.ts'
+import { dueIn, entriesOf, isPaused, readable, records } from './find.ts'
 import type { Level } from './level.ts'
 import type { Admission } from './open.ts'
 import type { Opening } from './request.ts'
@@ -77,8 +77,7 @@ async function loadJournal(run: Run): Promise<void> {
   const { thread, checkpoint, open } = claim.head
   const read = async (): Promise<void> => {
     run.journal = new Journal()
-    for (const entry of readEntries(await texts(claim, journalRows(claim), 'a journal entry')))
-      run.journal.add(entry)
+    for (const entry of await entriesOf(claim)) run.journal.add(entry)
     const ids = new Set([...run.journal.pauses(), ...open.map(({ id }) => id)])
     const asked = await records(claim, [...ids])
     run.records = new Map(asked.map((record) => [record.id, record]))

@@ -6,8 +6,7 @@ import type { Snapshot, Status } from '../durable/records.ts'
 import { State } from '../durable/state.ts'
 import { CorruptCheckpoint, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
-import { find, look, readable, records } from './find.ts'
-import { readRow } from './level.ts'
+import { checkpointAt, find, look, readable, records } from './find.ts'
 import { rows, shownOf, type Part } from './list.ts'
 import type { App } from './run.ts'
 import { stateOf } from './stored.ts'
@@ -47,7 +46,7 @@ async function snapshotAt(
       const space = await within(claim)
       const id = checkpoint ?? claim.head.checkpoint
       if (!space) return undefined
-      return await show(app, claim, space, id, () => readRow(claim, claim.root, space, id))
+      return await show(app, claim, space, id, () => checkpointAt(claim, space, id))
     })
   } catch (error) {
     if (error instanceof UnknownCheckpoint) return undefined

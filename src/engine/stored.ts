@@ -8,6 +8,8 @@ import { GraphChanged, SchemaError } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
 import { merge, sum } from '../graph/state.ts'
 import type { Issue } from '../schema.ts'
+import { checkpointAt } from './find.ts'
+import type { App } from './run.ts'
 import { assertFields, cellsOf, checked, fieldAt, issueText } from './take.ts'
 import { snapshot } from './view.ts'
 
@@ -64,6 +66,17 @@ export async function stateOf(
     else if (now !== undefined) state.drop(i)
   }
   return state
+}
+
+/** A checkpoint of the thread's own graph as it is told: with its state as it is stored. */
+export async function stoodAt(
+  { plan }: App,
+  claim: Claim,
+  checkpoint: string,
+): Promise<Omit<Checkpoint, 'state'> & { readonly state: Record<string, unknown> }> {
+  const row = await checkpointAt(claim, '-', checkpoint)
+  const state = await State.load(plan.fields, claim.root, row.state, claim, false)
+  return { ...row, state: snapshot(state) }
 }
 
 /** Whether a stored value is of the type that its field's reducer folds. */

@@ -1,12 +1,12 @@
 import type { Claim } from '../durable/claim.ts'
-import { address, runPrefix } from '../durable/keys.ts'
-import { readEnd, readStart, type RunEnd, type RunStart } from '../durable/run-record.ts'
+import { address } from '../durable/keys.ts'
+import type { RunEnd, RunStart } from '../durable/run-record.ts'
 import { CorruptCheckpoint } from '../errors.ts'
 import { Changes } from './changes.ts'
 import { check, wholeFrom } from './check.ts'
 import type { StreamEvent } from './event.ts'
 import { find, readable } from './find.ts'
-import { rows } from './list.ts'
+import { pairs } from './list.ts'
 import { recorded } from './recorded.ts'
 import { text, signal as aSignal } from './request.ts'
 import type { App } from './run.ts'
@@ -165,7 +165,10 @@ async function runsAfter(
   const { head } = claim
   if (head.run === run && head.owner !== '') return undefined
   const later = new Set<string>()
-  await findRun(app, claim, ({ id }) => id === run || !later.add(id))
+  for await (const [{ id }] of pairs(app, claim)) {
+    if (id === run) break
+    later.add(id)
+  }
   return later
 }
 
@@ -176,22 +179,12 @@ export interface FoundRun {
   readonly after: RunStart | undefined
 }
 
-/** The newest run of a thread that is looked for. */
-export async function findRun(
-  app: App,
-  { root, head: { thread } }: Claim,
-  isIt: (start: RunStart) => boolean,
-): Promise<FoundRun | undefined> {
-  let start: RunStart | undefined
+/** A run of a thread. */
+export async function findRun(app: App, claim: Claim, run: string): Promise<FoundRun | undefined> {
   let after: RunStart | undefined
-  for await (const { key, value } of rows(app, runPrefix(root))) {
-    const isEnd = key.endsWith('.e')
-    const end = isEnd ? await readable(thread, () => readEnd(value)) : undefined
-    if (start && isIt(start)) return { start, end, after }
-    if (!isEnd) {
-      after = start
-      start = await readable(thread, () => readStart(value))
-    }
+  for await (const [start, end] of pairs(app, claim)) {
+    if (start.id === run) return { start, end, after }
+    after = start
   }
-  return start && isIt(start) ? { start, end: undefined, after } : undefined
+  return undefined
 }

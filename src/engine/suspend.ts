@@ -10,6 +10,7 @@ import type { Level } from './level.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts, stepsOf } from './run.ts'
 import type { Ask } from './calls.ts'
+import type { Outcome } from './request.ts'
 import type { Execution } from './execution.ts'
 import type { Step } from './step.ts'
 import { trailsOf } from './trail.ts'
@@ -96,14 +97,27 @@ function tellPause(level: Level, execution: Execution, record: PauseRecord): voi
   const { thread } = level.run.claim.head
   for (let up = execution.step.level.parent; up; up = up.step.level.parent) execution = up
   const node = execution.node.name
+  level.log.tell(() => pauseEvent(thread, node, record), [node, record.id])
+}
+
+/** How a run ends that something holds. */
+export const waitsFor = (
+  common: Omit<Outcome, 'status'>,
+  { interruptions, timers }: Pauses,
+): Outcome =>
+  interruptions.length > 0
+    ? { ...common, status: 'interrupted', interruptions, timers }
+    : { ...common, status: 'waiting', timers }
+
+/** What a pause is told as, by the node of this graph that runs into it. */
+export function pauseEvent(thread: string, node: string, record: PauseRecord): object {
   if (record.kind === 'question') {
-    const asked = (): Interruption => interruption(thread, record, undefined, record.time, false)
-    level.log.tell('interrupt', () => ({ node, interruption: asked() }), [node, record.id])
-  } else {
-    const told = timer(thread, record)
-    const { wakeAt, payload } = told
-    level.log.tell('wait', () => tidy({ node, wakeAt, payload, timer: told }), [node, record.id])
+    const asked = interruption(thread, record, undefined, record.time, false)
+    return { kind: 'interrupt', node, interruption: asked }
   }
+  const about = timer(thread, record)
+  const { wakeAt, payload } = about
+  return tidy({ kind: 'wait', node, wakeAt, payload, timer: about })
 }
 
 /** What is open, as readers see it. */

@@ -1,7 +1,5 @@
-import { Claim } from '../durable/claim.ts'
 import { entryTexts } from '../durable/journal.ts'
-import { address, directoryKey, headKey, journalKey, runKey } from '../durable/keys.ts'
-import { hint } from '../durable/owner.ts'
+import { headKey, journalKey, runKey } from '../durable/keys.ts'
 import type { Metadata, Thread } from '../durable/records.ts'
 import type { RunEnd } from '../durable/run-record.ts'
 import { pack, unpack, type ThreadExport } from '../durable/transfer.ts'
@@ -11,7 +9,7 @@ import { find, readable, TRIES } from './find.ts'
 import { exists, occupied } from './fork.ts'
 import { gather } from './gather.ts'
 import { threadOf } from './list.ts'
-import { newHead, metadataFrom } from './open.ts'
+import { listing, metadataFrom, newClaim } from './open.ts'
 import { assertListed } from './prune.ts'
 import { isObject, text } from './request.ts'
 import { indexPuts, type App } from './run.ts'
@@ -79,8 +77,7 @@ export async function importThread(
     )
   }
   if (await exists(app, '', thread)) throw occupied(thread)
-  const at = await address(plan.name, '', thread)
-  const claim = new Claim(owner, at, newHead(app, '', thread), undefined)
+  const claim = await newClaim(app, '', thread)
   const { root } = claim
   const puts = [...rows].map(([key, row]) => ({ key: root + key, value: row }))
   const entries = journal.flatMap((entry) => entryTexts(entry, owner.store.caps.maxValueBytes))
@@ -96,8 +93,7 @@ export async function importThread(
         entries: entries.length > 0 ? [[0, entries.length]] : [],
         last: Math.max(head.last, brought.last),
       })
-      const listed = { key: directoryKey(at, head.created), value: hint(head) }
-      return { puts: [listed, ...head.open.flatMap((open) => indexPuts(claim, open))] }
+      return { puts: [listing(claim), ...head.open.flatMap((open) => indexPuts(claim, open))] }
     })
   } catch (error) {
     claim.recover()
