@@ -72,15 +72,16 @@ export class Claim {
     const until = clock.now() + leaseMs
     let won = false
     try {
-      const whole = store.caps.atomic && this.row.goesWith(head, puts, deletes, store.caps)
-      // Rows of a new thread have names of their own.
-      const ahead = store.caps.atomic && !whole && this.revision === undefined
-      if (ahead) await this.#reserve(until)
-      if (!ahead || !keep) moveLease(this, { puts: lease, deletes }, keep ? until : undefined)
+      const { caps } = store
+      const whole = this.row.goesWith(head, puts, deletes, caps)
+      const isNew = !whole && this.revision === undefined
+      if (isNew) await this.#reserve(until)
+      if (!isNew || !keep) moveLease(this, { puts: lease, deletes }, keep ? until : undefined)
       head.owner = keep ? name : ''
       head.epoch++
-      // What doesn't go in one batch follows when the head has won; until its next commit it carries that itself.
-      head.redo = whole || ahead ? undefined : carried(puts, deletes)
+      // What can't go with the head follows when that has won, and is carried by it until the next commit. Rows of a new
+      // thread have names that nobody else writes.
+      head.redo = caps.atomic && (whole || isNew) ? undefined : carried(puts, deletes)
       this.#runText = runText(head)
       if (head.redo) await this.#write({ puts: lease.splice(0), durable: true })
       won = head.redo !== undefined
@@ -99,13 +100,13 @@ export class Claim {
   /** Takes a thread that isn't there before its rows are written: nothing would lead to them. Until then it counts as absent. */
   async #reserve(until: number): Promise<void> {
     const { head } = this
-    const { checkpoint } = head
+    const { checkpoint, metadata } = head
     const puts: Put[] = []
     moveLease(this, { puts, deletes: [] }, until)
-    Object.assign(head, { owner: this.#owner.name, checkpoint: '' })
+    Object.assign(head, { owner: this.#owner.name, checkpoint: '', metadata: {} })
     this.#runText = runText(head)
     await this.#write({ puts, durable: true })
-    head.checkpoint = checkpoint
+    Object.assign(head, { checkpoint, metadata })
   }
 
   /** Adds an entry to the journal of the running step; its rows are written by the next `commit`. */

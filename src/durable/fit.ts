@@ -155,7 +155,7 @@ function rank({ key, put }: Write): number {
   return (key.startsWith('t/') ? 3 : 1) + (put ? 0 : 1)
 }
 
-/** Takes what fits one commit, in this order. What fits none is left to the store to refuse. */
+/** Takes what fits one commit, the first of it first. What fits none is left to the store to refuse. */
 function take(
   { maxBatchRows, maxBatchBytes }: Caps,
   writes: readonly Write[],
@@ -174,8 +174,18 @@ function take(
   return [taken, left]
 }
 
-/** Parts that fit a commit each. */
-function* split(caps: Caps, writes: Write[]): Generator<Write[]> {
-  for (let [part, left] = take(caps, writes); part.length > 0; [part, left] = take(caps, left))
-    yield part
+/** Parts that fit a commit each, in order: a row that says that there are pieces comes after them. */
+function* split({ maxBatchRows, maxBatchBytes }: Caps, writes: Write[]): Generator<Write[]> {
+  let part: Write[] = []
+  let bytes = 0
+  for (const one of writes) {
+    if (part.length > 0 && (part.length === maxBatchRows || bytes + one.size > maxBatchBytes)) {
+      yield part
+      part = []
+      bytes = 0
+    }
+    part.push(one)
+    bytes += one.size
+  }
+  if (part.length > 0) yield part
 }

@@ -4,6 +4,7 @@ import type { Caps, Entry, Key, Put, Store } from '../store/store.ts'
 import { Unreadable } from './codec.ts'
 import { fits } from './fit.ts'
 import { headText, readHead, runText, type Head } from './head.ts'
+import { carried } from './held.ts'
 import { headKey, headPieceKey, rootPrefix } from './keys.ts'
 
 /** A part of a head: its text, or the name of its pieces and how many they are. */
@@ -30,9 +31,15 @@ export class HeadRow {
     this.#stored = new Set(stored)
   }
 
-  /** Whether a claim surely goes into one batch with its head and the end of its lease. */
+  /**
+   * Whether a claim surely goes into one batch with its head and the end of its lease; without atomic batches, whether its
+   * head goes into one row.
+   */
   goesWith(head: Head, puts: readonly Put[], deletes: readonly Key[], caps: Caps): boolean {
-    const value = headText(runText(head), head)
+    if (caps.atomic && caps.maxBatchRows + caps.maxBatchBytes === Infinity) return true
+    const redo = caps.atomic ? undefined : carried(puts, deletes)
+    const value = headText(runText({ ...head, redo }), head)
+    if (redo) return this.isWhole(value, caps.maxValueBytes)
     const all = { puts: [...puts, { key: '', value }], deletes: [...deletes, ...this.#stored] }
     return fits(caps, all, 4)
   }
