@@ -1,4 +1,5 @@
 import { UnserializableValue } from '../errors.ts'
+import { tidy } from '../lib/tidy.ts'
 import type { Json } from '../schema.ts'
 import {
   className,
@@ -181,7 +182,7 @@ function refusal(
     return before === '' ? key : `${before}.${key}`
   }, root)
   const what = `${path === '' ? 'a value' : `"${path}"`}${node === undefined ? '' : ` of node "${node}"`}`
-  const details = { path, type, ...(node !== undefined && { node }) }
+  const details = tidy({ path, type, node })
   return new UnserializableValue(`Cannot store ${what}: its type is "${type}"`, details, { cause })
 }
 
@@ -197,14 +198,14 @@ function copy(tree: unknown): unknown {
 function untag({ tree, tags }: Tagged): unknown {
   const top = [copy(tree)]
   for (const [type, ...path] of tags) {
-    let at: unknown = top
+    let at: Part = top as never
     let key: string | number = 0
     for (const next of path) {
-      at = found(at, key)
+      at = found(at, key) as Part
       key = next
     }
     const raw = found(at, key)
-    ;(at as Part)[key] = restore(type, raw)
+    at[key] = restore(type, raw)
   }
   return top[0]
 }

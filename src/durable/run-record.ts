@@ -1,3 +1,4 @@
+import { quietly } from '../lib/quietly.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { TokenUsage } from '../usage.ts'
 import { iso } from './pause.ts'
@@ -80,12 +81,4 @@ export function errorInfo(error: unknown, depth = 0): ErrorInfo {
     code: typeof code === 'string' ? code : undefined,
     cause: cause === undefined || cause === null ? undefined : errorInfo(cause, depth + 1),
   })
-}
-
-function quietly<Value>(work: () => Value): Value | undefined {
-  try {
-    return work()
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import type { PlaceEntry } from '../durable/journal.ts'
 import { ReplayMismatch } from '../errors.ts'
 import type { AskOptions, PauseOptions } from '../graph/context.ts'
 import type { Question } from '../graph/question.ts'
+import { quietly } from '../lib/quietly.ts'
 import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
 import type { Execution } from './execution.ts'
 import { patience } from './place.ts'
@@ -180,9 +181,5 @@ function jsonSchemaOf(schema: Schema | undefined): JsonSchema | undefined {
   const standard = schema?.['~standard'] as
     | { jsonSchema?: { input(options: { target: string }): JsonSchema } }
     | undefined
-  try {
-    return standard?.jsonSchema?.input({ target: 'draft-2020-12' })
-  } catch {
-    return undefined
-  }
+  return quietly(() => standard?.jsonSchema?.input({ target: 'draft-2020-12' }))
 }

@@ -1,3 +1,5 @@
+import { quietly } from './quietly.ts'
+
 /** Where the library reports what nobody awaited. The default writes nothing below a warning. */
 export interface Logger {
   debug(message: string, data?: object): void
@@ -7,14 +9,11 @@ export interface Logger {
 
 /** The same, but what it throws is dropped: what is logged has gone wrong already. */
 export function guarded(logger: Logger): Logger {
-  const quietly =
+  const guard =
     (level: keyof Logger) =>
-    (message: string, data?: object): void => {
-      try {
-        logger[level](message, data)
-      } catch {}
-    }
-  return { debug: quietly('debug'), warn: quietly('warn'), error: quietly('error') }
+    (message: string, data?: object): void =>
+      quietly(() => logger[level](message, data))
+  return { debug: guard('debug'), warn: guard('warn'), error: guard('error') }
 }
 
 /** Warnings and errors go to the console. */
