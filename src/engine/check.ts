@@ -26,6 +26,9 @@ export function check(
   }
 }
 
+/** A rule for whatever it may be. */
+export const anything: Rule = [() => true, '']
+
 /** A rule for whole numbers. The most may be Infinity, and is good then. */
 export const wholeFrom = (least: number, most: number = Number.MAX_VALUE): Rule => [
   (value) => (value === most || Number.isInteger(value)) && value >= least && value <= most,

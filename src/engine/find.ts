@@ -15,7 +15,7 @@ import {
 import { journalRows, readEntries, type Entry } from '../durable/journal.ts'
 import { loadHead } from '../durable/long-head.ts'
 import { readPause, type PauseRecord } from '../durable/pause.ts'
-import { CorruptCheckpoint, GraphMismatch, UnknownCheckpoint } from '../errors.ts'
+import { CorruptCheckpoint, GraphMismatch, ThreadBusy, UnknownCheckpoint } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key } from '../store/store.ts'
 import type { App } from './run.ts'
@@ -49,12 +49,7 @@ export async function findAt(app: App, place: string, name = place): Promise<Cla
     return here
   })
   const claim = new Claim(owner, at, head, entry.revision, row)
-  if (graph !== plan.name) {
-    throw new GraphMismatch(
-      `Cannot use thread "${thread}" with graph "${plan.name}": it belongs to graph "${graph}"`,
-      { thread, graph },
-    )
-  }
+  assertGraph('use', app, thread, graph)
   if (checkpoint) return claim
   // Its first rows are on their way, or who writes them has died.
   if (owned(head, clock.now())) return undefined
@@ -65,6 +60,37 @@ export async function findAt(app: App, place: string, name = place): Promise<Cla
 
 /** How often a thread is read again that somebody else changes at the same time. */
 export const TRIES = 20
+
+/**
+ * Tries again what somebody else has been faster at.
+ *
+ * @param attempt `undefined` if it is to be tried again
+ * @throws ThreadBusy
+ */
+export async function retried<Value>(
+  cannot: string,
+  thread: string,
+  attempt: () => Promise<Value | undefined>,
+): Promise<Value> {
+  for (let left = TRIES; left > 0; left--) {
+    const done = await attempt()
+    if (done !== undefined) return done
+  }
+  throw outrun(cannot, thread)
+}
+
+/** Says that somebody else was faster each time. */
+export const outrun = (cannot: string, thread: string): Error =>
+  new ThreadBusy(`${cannot}: somebody else is at it`, { thread })
+
+/** Refuses a thread of another graph. */
+export function assertGraph(verb: string, { plan }: App, thread: string, graph: string): void {
+  if (graph === plan.name) return
+  throw new GraphMismatch(
+    `Cannot ${verb} thread "${thread}" with graph "${plan.name}": it belongs to graph "${graph}"`,
+    { thread, graph },
+  )
+}
 
 /**
  * Looks at a thread. What can't be read may be what somebody has removed since: then it is looked at again.

@@ -1,10 +1,11 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
-import { copyOf, List } from '../durable/list.ts'
+import { copyOf } from '../durable/list.ts'
 import type { State } from '../durable/state.ts'
 import { WriteConflict } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
 import type { SchemaResult } from '../schema.ts'
-import { assertFields, cellsOf, checked, isPromise, type Update } from './take.ts'
+import { place } from './stored.ts'
+import { assertFields, cellsOf, checked, fieldAt, isPromise, type Update } from './take.ts'
 
 /** One node's part in a step. */
 export interface Contribution {
@@ -87,17 +88,13 @@ function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
 export async function fill(plan: Plan, state: State, input: unknown, node?: string): Promise<void> {
   const origin = { graph: plan.name }
   assertFields(input, origin)
-  for (const name of Object.keys(input)) {
-    if (!plan.index.has(name))
-      checked({ issues: [{ message: 'There is no such field' }] }, origin, name)
-  }
+  for (const name of Object.keys(input)) fieldAt(plan, name, origin)
   for (const [i, field] of plan.fields.entries()) {
     const named = Object.hasOwn(input, field.name)
     const given = named ? input[field.name] : undefined
     const result = given === undefined ? field.absent() : field.validate(given)
     const value = checked(isPromise(result) ? await result : result, origin, field.name)
     if (value === undefined && !named) continue
-    const cells = cellsOf(field, value, node === undefined ? origin : { ...origin, node })
-    state.set(i, field.kind === 'list' ? new List(cells as Cell[]) : (cells as Cell))
+    place(state, i, cellsOf(field, value, node === undefined ? origin : { ...origin, node }))
   }
 }

@@ -2,8 +2,8 @@ import type { Claim } from '../durable/claim.ts'
 import { skipAhead } from '../durable/head.ts'
 import { isHeddleError, ThreadExists, UnknownCheckpoint } from '../errors.ts'
 import { branch } from './branch.ts'
-import { check, type Rule } from './check.ts'
-import { find, look, owned, TRIES } from './find.ts'
+import { anything, check } from './check.ts'
+import { find, look, owned, retried } from './find.ts'
 import { Level } from './level.ts'
 import { busy, listing, newClaim, type Admission } from './open.ts'
 import { text } from './request.ts'
@@ -24,8 +24,6 @@ interface Forked {
   readonly checkpoint: string
 }
 
-const anything: Rule = [() => true, '']
-
 /** Makes a branch at a checkpoint, in the same thread or as a new one, in one commit. Runs nothing. */
 export async function fork(
   app: App,
@@ -39,7 +37,7 @@ export async function fork(
     { thread: text, from: text, to: text, update: anything },
     { thread, from, ...more },
   )
-  for (let left = TRIES; left > 0; left--) {
+  return retried(`Cannot fork thread "${thread}"`, thread, async () => {
     const tried = await look(app, tenant, thread, async (source) => ({
       forked: await attempt(app, source, options),
     }))
@@ -49,9 +47,8 @@ export async function fork(
         { thread, checkpoint: options.from },
       )
     }
-    if (tried.forked) return tried.forked
-  }
-  throw busy('fork', thread, undefined)
+    return tried.forked
+  })
 }
 
 /** `undefined` if somebody else changed the thread at the same time. */

@@ -2,9 +2,9 @@ import type { Claim } from '../durable/claim.ts'
 import { skipAhead } from '../durable/head.ts'
 import { directoryKey, stopKey } from '../durable/keys.ts'
 import { cancelled } from '../durable/outcome.ts'
-import { ThreadBusy, type Cancelled } from '../errors.ts'
+import type { Cancelled } from '../errors.ts'
 import type { Key, Put } from '../store/store.ts'
-import { find, TRIES } from './find.ts'
+import { find, outrun, TRIES } from './find.ts'
 import { PATIENCE, patience } from './place.ts'
 import { Run, type App } from './run.ts'
 
@@ -76,7 +76,7 @@ async function seize(
         if (!key) most = tries + OUTRUN + Math.max(0, Math.ceil((until - clock.now()) / PATIENCE))
         key = stopKey(claim.at.place)
         told = theirs
-        const value = JSON.stringify([theirs, error.details.reason])
+        const value = JSON.stringify([theirs, error.details.reason?.slice(0, 200)])
         await store.commit({ puts: [{ key, value }], durable: true })
       }
       await new Promise<void>((resolve) => patience(resolve))
@@ -85,5 +85,5 @@ async function seize(
     // One that stays says nothing to anybody: it names its run.
     if (key) await store.commit({ deletes: [key] }).catch(() => {})
   }
-  throw new ThreadBusy(`Cannot change thread "${thread}": somebody else is at it`, { thread })
+  throw outrun(`Cannot change thread "${thread}"`, thread)
 }

@@ -9,7 +9,7 @@ import { reach, refsOf, type Keeps, type Reach, type ThreadRows } from '../durab
 import { ThreadBusy } from '../errors.ts'
 import type { Key } from '../store/store.ts'
 import { check, wholeFrom, type Rule } from './check.ts'
-import { find, readable, TRIES } from './find.ts'
+import { find, readable, retried } from './find.ts'
 import { gather } from './gather.ts'
 import { rows } from './list.ts'
 import { busy } from './open.ts'
@@ -49,12 +49,13 @@ export async function prune(
     throw new TypeError(`${cannot}: neither keepLast nor olderThan says what stays`)
   const { store } = app.owner
   const removed = new Set<Key>()
-  for (let left = TRIES; left > 0; left--) {
+  return retried(cannot, thread, async () => {
     const claim = await find(app, tenant, thread)
     if (!claim) return { removed: removed.size }
-    assertIdle(app, claim)
-    assertListed(app, claim, 'prune')
     const { head, root, at, revision } = claim
+    assertSafe(store, thread)
+    if (head.owner !== '') throw busy('prune', thread, head)
+    assertListed(app, claim, 'prune')
     const found = await gather(app, claim)
     const reached = await readable(thread, () => reach(head, found, keeping(head, found, kept)))
     const gone = [...found.keys(), ...(await strays(app, root, found))].filter(
@@ -68,14 +69,14 @@ export async function prune(
     // Who reads the head after this finds no old checkpoint to branch from, and who has read it before can't claim the
     // thread by that: nobody needs what goes last.
     const checks = [{ key: headKey(at.place), revision }]
-    if (old.length > 0 && (await store.commit({ checks, deletes: old })) === undefined) continue
+    if (old.length > 0 && (await store.commit({ checks, deletes: old })) === undefined)
+      return undefined
     // A key is remembered as long as its run is.
     if (head.key && !reached.needed.has(head.key[0])) head.key = undefined
-    if (!(await claim.take({ puts: [], deletes: [] }, false))) continue
+    if (!(await claim.take({ puts: [], deletes: [] }, false))) return undefined
     await store.commit({ deletes: named(gone.filter((key) => !isOld(key))) })
     return { removed: removed.size }
-  }
-  throw new ThreadBusy(`${cannot}: somebody else is at it`, { thread })
+  })
 }
 
 /** Pieces of rows that are not there. */
@@ -87,12 +88,6 @@ async function strays(app: App, root: Key, found: ThreadRows): Promise<Key[]> {
     if (piece && !of.startsWith('h/') && !found.has(of)) keys.push(piece)
   }
   return keys
-}
-
-/** Refuses while somebody may be writing. */
-function assertIdle({ owner: { store } }: App, { head }: Claim): void {
-  assertSafe(store, head.thread)
-  if (head.owner !== '') throw busy('prune', head.thread, head)
 }
 
 /** Refuses while lists may miss rows, which they do where reads lag. */

@@ -1,6 +1,6 @@
 import type { Metadata, Timer, Interruption } from '../durable/records.ts'
 import type { TokenUsage } from '../usage.ts'
-import { check, durability, type Rule } from './check.ts'
+import { anything, check, durability, type Rule } from './check.ts'
 
 /** When a step counts as stored: at once, or when the run pauses or ends (faster; a crash repeats the run). */
 export type Durability = 'step' | 'exit'
@@ -68,8 +68,6 @@ export const signal: Rule = [
   (value) => typeof Object(value).addEventListener === 'function',
   'an AbortSignal',
 ]
-
-const anything: Rule = [() => true, '']
 
 /** Whether a value has members of its own. */
 export const isObject = (value: object): boolean => Object(value) === value && !Array.isArray(value)

@@ -27,12 +27,8 @@ export function follow(
 ): Way | Promise<Way> {
   if (edge.fixed) return { from, to: edge.fixed }
   const picked = edge.pick(read())
-  if (isPromise(picked))
-    return Promise.resolve(picked).then((late) => ({
-      from,
-      to: targets(plan, late, from, edge.to),
-    }))
-  return { from, to: targets(plan, picked, from, edge.to) }
+  const way = (late: unknown): Way => ({ from, to: targets(plan, late, from, edge.to) })
+  return isPromise(picked) ? Promise.resolve(picked).then(way) : way(picked)
 }
 
 /**

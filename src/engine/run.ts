@@ -104,10 +104,6 @@ export class Run {
     return this.claim.head.open.filter(({ chain }) => chain.at(-1) === task)
   }
 
-  openAt(task: string, place: string): OpenPause | undefined {
-    return this.openOf(task).find((open) => open.place === place)
-  }
-
   /** An answer that doesn't fit: its question is open again when the run has ended. */
   reopen({ step, task }: Execution, { place, pause: id = '' }: PlaceEntry): void {
     const record = this.records.get(id)

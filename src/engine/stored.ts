@@ -88,7 +88,7 @@ function suits({ kind, reduce }: PlanField, value: Value): boolean {
 }
 
 /** Sets a field whole; nothing is stored anew of one that stays as it is. */
-function place(state: State, at: number, cells: Cell | Cell[]): void {
+export function place(state: State, at: number, cells: Cell | Cell[]): void {
   const now = state.values[at]
   if (state.fields[at]?.kind !== 'list') {
     if (now === undefined || now instanceof List || !same(now, cells as Cell))

@@ -3,9 +3,9 @@ import { headKey, journalKey, runKey } from '../durable/keys.ts'
 import type { Metadata, Thread } from '../durable/records.ts'
 import type { RunEnd } from '../durable/run-record.ts'
 import { pack, unpack, type ThreadExport } from '../durable/transfer.ts'
-import { GraphMismatch, NothingToResume, ThreadBusy } from '../errors.ts'
+import { NothingToResume } from '../errors.ts'
 import { check, type Rule } from './check.ts'
-import { find, readable, TRIES } from './find.ts'
+import { assertGraph, find, readable, retried } from './find.ts'
 import { exists, occupied } from './fork.ts'
 import { gather } from './gather.ts'
 import { threadOf } from './list.ts'
@@ -28,14 +28,14 @@ export interface Arrival {
  */
 export async function exportThread(app: App, thread: string): Promise<ThreadExport> {
   const { store, clock } = app.owner
-  for (let left = TRIES; left > 0; left--) {
+  const cannot = `Cannot export thread "${thread}"`
+  return retried(cannot, thread, async () => {
     const claim = await find(app, '', thread)
-    if (!claim)
-      throw new NothingToResume(`Cannot export thread "${thread}": it does not exist`, { thread })
+    if (!claim) throw new NothingToResume(`${cannot}: it does not exist`, { thread })
     assertListed(app, claim, 'export')
     const { head, at, revision } = claim
     const rows = new Map(await gather(app, claim))
-    if ((await store.get([headKey(at.place)]))[0]?.revision !== revision) continue
+    if ((await store.get([headKey(at.place)]))[0]?.revision !== revision) return undefined
     if (head.owner !== '') {
       const { checkpoint, seq, open } = head
       const told = { checkpoint, seq, open: open.map(({ id }) => id) }
@@ -45,8 +45,7 @@ export async function exportThread(app: App, thread: string): Promise<ThreadExpo
       head.error = undefined
     }
     return readable(thread, () => pack(head, rows))
-  }
-  throw new ThreadBusy(`Cannot export thread "${thread}": it changes while it is read`, { thread })
+  })
 }
 
 const anObject: Rule = [isObject, 'an object']
@@ -64,18 +63,12 @@ export async function importThread(
 ): Promise<Thread> {
   check('Cannot import', { value: anObject }, { value: value ?? null })
   check('Cannot import', { to: text, metadata: anObject }, arrival)
-  const { plan, owner } = app
+  const { owner } = app
   const from = typeof value.thread === 'string' ? value.thread : ''
   const { to: thread = from, metadata = {} } = arrival
   const added = metadataFrom(metadata, thread)
   const { head: brought, rows, journal } = await readable(from, () => unpack(value))
-  const { graph } = value
-  if (graph !== plan.name) {
-    throw new GraphMismatch(
-      `Cannot import thread "${from}" with graph "${plan.name}": it belongs to graph "${graph}"`,
-      { thread: from, graph },
-    )
-  }
+  assertGraph('import', app, from, value.graph)
   if (await exists(app, '', thread)) throw occupied(thread)
   const claim = await newClaim(app, '', thread)
   const { root } = claim

@@ -1,5 +1,5 @@
 import { isHeddleError } from '../errors.ts'
-import { later } from '../lib/clock.ts'
+import { later, LONGEST } from '../lib/clock.ts'
 import { find } from './find.ts'
 import { revived } from './follow.ts'
 import { attend, execute, join } from './live.ts'
@@ -9,8 +9,8 @@ import { Run, type App } from './run.ts'
 /** What a run may meet that was not alone with its thread: somebody else woke it, or has it. */
 const OVERTAKEN = ['thread_busy', 'nothing_to_resume', 'resume_conflict']
 
-/** The longest interval that timers take everywhere. */
-const LONGEST = 2 ** 31 - 1
+/** How often the clock is looked at: it may have been set, or the machine may have slept. */
+const LOOK_MS = 60_000
 
 /** Runs, and sleeps through the waits, until nothing but questions is open. The process stays for it. */
 export async function runUntilDone(app: App, request: Opening): Promise<Outcome> {
@@ -70,10 +70,16 @@ function asleep({ owner: { clock } }: App, until: number, signal?: AbortSignal):
       cancel()
       reject(signal?.reason)
     }
-    const cancel = later(clock, Math.max(0, until - clock.now()), () => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    })
+    let cancel = (): void => {}
+    const look = (): void => {
+      const left = until - clock.now()
+      if (left > 0) cancel = later(clock, Math.min(left, LOOK_MS), look)
+      else {
+        signal?.removeEventListener('abort', stop)
+        resolve()
+      }
+    }
+    look()
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
   })

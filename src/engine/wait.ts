@@ -43,7 +43,7 @@ function until(
   const place = group + execution.calls.count(group)
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) return Promise.resolve(decode(known.value))
-  if (run.openAt(execution.task.id, place)) return execution.pause()
+  if (run.openOf(execution.task.id).some((open) => open.place === place)) return execution.pause()
   const at = due()
   const cell = encode(payload, execution.node.name, 'payload')
   if (at > run.app.owner.clock.now()) {

@@ -1,3 +1,4 @@
+import { LONGEST } from '../lib/clock.ts'
 import type { Schema } from '../schema.ts'
 import type { Graph } from './graph.ts'
 import type { PlanEdge, PlanField, PlanNode } from './plan.ts'
@@ -16,8 +17,6 @@ type Loose = { readonly [key: string]: unknown }
 type Rules = {
   readonly [setting: string]: readonly [what: string, least?: number, most?: number, usual?: number]
 }
-
-const LONGEST = 2 ** 31 - 1
 
 const GRAPH: Rules = {
   name: ['a non-empty string'],

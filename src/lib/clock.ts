@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** The longest delay that timers take everywhere: beyond it they fire at once. */
-const LONGEST = 2 ** 31 - 1
+export const LONGEST = 2 ** 31 - 1
 
 /** Calls back when `ms` have passed, however early the clock does and whatever it can't do at once. */
 export function later(clock: Clock, ms: number, call: () => void): () => void {
