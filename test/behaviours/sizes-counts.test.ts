@@ -224,8 +224,8 @@ describe('claims that are larger than a batch', () => {
       const winner = lost[0] === second ? 'Ann' : 'Ben'
       const said = numbers(count).map(() => `${winner}'s answer`)
       expect((await other.state('t'))?.state).toEqual({ total: 0, said })
-      const told = await other.interruptions({ thread: 't', status: 'answered' })
-      expect(told.map(({ answer }) => answer)).toEqual(said)
+      const answered = await other.interruptions({ thread: 't', status: 'answered' })
+      expect(answered.map(({ answer }) => answer)).toEqual(said)
       await other.delete('t')
       expect([...(await rowsOf(under)).keys()]).toEqual([])
     }

@@ -169,7 +169,8 @@ describe('metadata of 1 MB', () => {
     const reader = compile(counter(), { store })
     let reads = 0
     for (let last = 0; !over; reads++) {
-      const { n } = (await reader.state('t'))?.state as { n: number }
+      const seen = await reader.state('t')
+      const n = seen?.state['n'] as number
       expect(n).toBeGreaterThanOrEqual(last)
       last = n
       await new Promise((resolve) => setTimeout(resolve))
