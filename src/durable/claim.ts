@@ -65,9 +65,9 @@ export class Claim {
     const { head } = this
     const { store, clock, leaseMs, name } = this.#owner
     if (this.revision !== undefined) assertSafe(store, head.thread)
-    for (const [key, value] of head.redo ?? [])
-      if (value === null) deletes.push(key)
-      else puts.push({ key, value })
+    const before = new Held(head.redo).take()
+    puts.push(...before.puts)
+    deletes.push(...before.deletes)
     const lease: Put[] = []
     const until = clock.now() + leaseMs
     let won = false

@@ -1,5 +1,6 @@
 import { isHeddleError } from '../errors.ts'
 import { bytesOf, cut, isOver } from '../lib/cut.ts'
+import { over } from '../store/over.ts'
 import type { Batch, Caps, Entry, Key, Put, Revision, Store } from '../store/store.ts'
 import { isCuttable, isPiece, pieceKey } from './keys.ts'
 
@@ -96,10 +97,11 @@ export function fitted(store: Store): Store {
         for (const key of piecesOf(row)) writes.push({ key, size: key.length })
 
     const head = puts.find(({ key }) => key.startsWith('h/'))?.key
-    const [last, left] = take(
-      caps,
-      writes.toReversed().sort((a, b) => rank(a) - rank(b)),
-    )
+    const last: Write[] = []
+    const left: Write[] = []
+    const takes = room(caps)
+    for (const one of writes.toReversed().sort((a, b) => rank(a) - rank(b)))
+      (takes(one) ? last : left).push(one)
     // Without a new head everything is known by the old one, which goes last if it goes.
     const isAhead = ({ put }: Write): boolean => put !== undefined || head === undefined
     const send = (part: readonly Write[], more: Batch = batch): Promise<Revision | undefined> =>
@@ -119,18 +121,13 @@ export function fitted(store: Store): Store {
     const revision = await send(last)
     if (revision === undefined || head === undefined) return revision
     const after = { ...batch, checks: [{ key: head, revision }] }
-    for (const part of split(
-      caps,
-      left.filter((one) => !isAhead(one)),
-    ))
-      await send(part, after)
+    const rest = left.filter((one) => !isAhead(one))
+    for (const part of split(caps, rest)) await send(part, after)
     return revision
   }
 
-  return {
-    name: store.name,
+  return over(store, {
     caps: { ...caps, maxValueBytes: most },
-    ...(store.unsafe !== undefined && { unsafe: store.unsafe }),
     get: async (keys) => whole(await store.get(keys)),
     async list(range) {
       const rows = await store.list(range)
@@ -139,8 +136,7 @@ export function fitted(store: Store): Store {
       return (await whole(rows.filter(({ key }) => !isPiece(key)))).flatMap((row) => row ?? [])
     },
     commit,
-    clear: (prefix) => store.clear(prefix),
-  }
+  })
 }
 
 /** The names of the pieces that a row as it is stored stands for. */
@@ -155,37 +151,29 @@ function rank({ key, put }: Write): number {
   return (key.startsWith('t/') ? 3 : 1) + (put ? 0 : 1)
 }
 
-/** Takes what fits one commit, the first of it first. What fits none is left to the store to refuse. */
-function take(
-  { maxBatchRows, maxBatchBytes }: Caps,
-  writes: readonly Write[],
-): [taken: Write[], left: Write[]] {
-  const taken: Write[] = []
-  const left: Write[] = []
+/** Fills a commit: tells of one write after the other whether it still fits. What fits none is left to the store to refuse. */
+function room({ maxBatchRows, maxBatchBytes }: Caps): (one: Write) => boolean {
+  let rows = 0
   let bytes = 0
-  for (const one of writes) {
-    const sum = bytes + one.size
-    if (taken.length > 0 && (taken.length >= maxBatchRows || sum > maxBatchBytes)) left.push(one)
-    else {
-      taken.push(one)
-      bytes = sum
-    }
+  return ({ size }) => {
+    if (rows > 0 && (rows >= maxBatchRows || bytes + size > maxBatchBytes)) return false
+    rows++
+    bytes += size
+    return true
   }
-  return [taken, left]
 }
 
 /** Parts that fit a commit each, in order: a row that says that there are pieces comes after them. */
-function* split({ maxBatchRows, maxBatchBytes }: Caps, writes: Write[]): Generator<Write[]> {
-  let part: Write[] = []
-  let bytes = 0
+function split(caps: Caps, writes: readonly Write[]): Write[][] {
+  const parts: Write[][] = []
+  let takes = (_: Write): boolean => false
   for (const one of writes) {
-    if (part.length > 0 && (part.length === maxBatchRows || bytes + one.size > maxBatchBytes)) {
-      yield part
-      part = []
-      bytes = 0
+    if (!takes(one)) {
+      parts.push([])
+      takes = room(caps)
+      takes(one)
     }
-    part.push(one)
-    bytes += one.size
+    parts.at(-1)?.push(one)
   }
-  if (part.length > 0) yield part
+  return parts
 }

@@ -40,6 +40,25 @@ it('a store without limits stays as it is', () => {
   expect(fitted(store)).toBe(store)
 })
 
+it('what the store can do beside reading and writing it can do still', async () => {
+  const heard: string[] = []
+  const under: Store = {
+    ...smallStore(memory()),
+    unsafe: 'a lock',
+    watch(row, changed) {
+      heard.push(row)
+      changed()
+      return () => void heard.push('stopped')
+    },
+    close: async () => void heard.push('closed'),
+  }
+  const store = sealed(fitted(under))
+  expect(store).toMatchObject({ name: under.name, unsafe: 'a lock' })
+  store.watch?.(HEAD, () => void heard.push('changed'))()
+  await store.close?.()
+  expect(heard).toEqual([HEAD, 'changed', 'stopped', 'closed'])
+})
+
 it.each([
   { maxValueBytes: 999 },
   { maxBatchRows: 4 },
