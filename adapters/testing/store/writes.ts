@@ -77,7 +77,38 @@ export async function writesWhole(store: Store): Promise<void> {
     [undefined, undefined, after[4]],
     'a commit of deletes',
   )
+  await writesAhead(store)
   await writesLargest(store)
+}
+
+/** What a large commit of the core is made of: rows under the check of a head that stays as it is, and all of it twice. */
+async function writesAhead(store: Store): Promise<void> {
+  const key = 'h/acme.t4'
+  const revision = await write(store, { puts: [{ key, value: 'one' }, ...puts([row('w/9')])] })
+  const checks = [{ key, revision }]
+  const ahead = [row('x/1'), row('x/2')]
+  for (const time of ['once', 'again']) {
+    await write(store, { checks, puts: puts(ahead), deletes: [row('w/9')] })
+    same(
+      await keysUnder(store, row('x/')),
+      ahead,
+      `list after rows were written ${time} under the check of another`,
+    )
+    same(
+      await values(store, [...ahead, row('w/9')]),
+      [...puts(ahead).map((put) => put.value), undefined],
+      `rows that were written ${time}`,
+    )
+    same(await read(store, key), { key, value: 'one', revision }, 'the row that was only checked')
+  }
+  await write(store, { checks, puts: [{ key, value: 'two' }] })
+  same(
+    await store.commit({ checks, puts: puts([row('x/3')]), deletes: ahead }),
+    undefined,
+    'rows under the check of a head that has changed',
+  )
+  same(await keysUnder(store, row('x/')), ahead, 'list after such rows')
+  await write(store, { deletes: [key, ...ahead] })
 }
 
 /** As much in one commit as the store says it takes, or a good deal. */

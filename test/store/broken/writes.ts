@@ -35,6 +35,21 @@ export const writes: BrokenStores<'writes a batch whole or not at all'> = {
     'drops what is over a hundred rows': (store) => ({
       commit: ({ puts = [], ...batch }) => store.commit({ ...batch, puts: puts.slice(0, 100) }),
     }),
+    'refuses a row that it has, if it is no head': (store) => ({
+      commit: async (batch) => {
+        const keys = (batch.puts ?? []).map(({ key }) => key).filter((key) => !key.startsWith('h/'))
+        if ((await store.get(keys)).some(Boolean)) throw new Error('the row is there already: busy')
+        return store.commit(batch)
+      },
+    }),
+    'writes what it checks': (store) => ({
+      commit: async (batch) => {
+        const [entry] = await store.get((batch.checks ?? []).slice(0, 1).map(({ key }) => key))
+        const isPut = batch.puts?.some(({ key }) => key === entry?.key)
+        const touched = entry && !isPut && !batch.deletes?.includes(entry.key) ? [entry] : []
+        return store.commit({ ...batch, puts: [...(batch.puts ?? []), ...touched] })
+      },
+    }),
     'skips deletes beside puts': (store) => ({
       commit: (batch) => store.commit(batch.puts?.length ? { ...batch, deletes: [] } : batch),
     }),
