@@ -10,7 +10,7 @@ import { Run, type App } from './run.ts'
 const OVERTAKEN = ['thread_busy', 'nothing_to_resume', 'resume_conflict']
 
 /** How often the clock is looked at: it may have been set, or the machine may have slept. */
-const LOOK_MS = 60_000
+const LOOK_MS = 600_000
 
 /** Runs, and sleeps through the waits, until nothing but questions is open. The process stays for it. */
 export async function runUntilDone(app: App, request: Opening): Promise<Outcome> {

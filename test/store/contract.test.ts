@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { storeContract, type Guarantee } from '../../adapters/testing.ts'
 import { memory } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { smallStore } from '../fakes/small-store.ts'
 import { limits } from './broken/limits.ts'
 import { lists } from './broken/lists.ts'
 import { reads } from './broken/reads.ts'
@@ -82,6 +83,11 @@ describe('the suite', () => {
       .find(({ name }) => name === 'refuses work after close')!
       .run()
   })
+})
+
+describe('a store that takes five rows a commit keeps every promise', () => {
+  const create = (): Store => smallStore(memory(), { maxValueBytes: 4_000 })
+  for (const { name, run } of storeContract({ create })) test(name, run)
 })
 
 function brokenStore(broken: (store: Store) => Partial<Store>): Store {

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index.ts'
-import { fill, keysUnder, must, puts, read, row, same, values, write } from './rows.ts'
+import { fill, keysUnder, must, putAll, puts, read, row, same, values, write } from './rows.ts'
 
 /** `get` and `list` show what the last commit wrote, in the order asked. */
 export async function readsOwnWrites(store: Store): Promise<void> {
@@ -131,7 +131,10 @@ export async function tellsAbsent(store: Store): Promise<void> {
     JSON.stringify({ quotes: '"\'\\"', lone: '\uD800' }),
   ]
   const keys = texts.map((_, n) => row(`v/${n}`))
-  await write(store, { puts: texts.map((value, n) => ({ key: keys[n] as string, value })) })
+  await putAll(
+    store,
+    texts.map((value, n) => ({ key: keys[n] as string, value })),
+  )
   const found = await values(store, keys)
   for (const [n, value] of texts.entries())
     same(found[n], value, `get of the text ${JSON.stringify(value)}`)

@@ -1,5 +1,5 @@
 import type { Store } from '../../../src/index.ts'
-import { keysUnder, must, puts, read, row, same, values, write } from './rows.ts'
+import { fill, keysUnder, must, puts, read, row, same, values, write } from './rows.ts'
 
 const HEAD = 'h/acme.t1'
 
@@ -7,7 +7,11 @@ const HEAD = 'h/acme.t1'
 export async function letsOneWin(store: Store): Promise<void> {
   const all = Array.from({ length: 50 }, (_, n) => n)
   const { atomic } = store.caps
-  if (atomic) await write(store, { puts: puts(all.map((n) => row(`w/${n}`))) })
+  if (atomic)
+    await fill(
+      store,
+      all.map((n) => row(`w/${n}`)),
+    )
   let left = all
   let revision: string | undefined
   for (const round of ['no row', 'a revision']) {

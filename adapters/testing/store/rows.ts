@@ -41,13 +41,17 @@ export async function write(
 
 /** Writes many rows, in as many commits as the store's limits ask for. */
 export async function fill(store: Store, keys: readonly Key[]): Promise<void> {
+  await putAll(store, puts(keys))
+}
+
+/** Rows in commits that the store takes. */
+export async function putAll(store: Store, all: readonly Put[]): Promise<void> {
   const size = Math.max(
     1,
     Math.min(store.caps.maxBatchRows, store.caps.maxBatchBytes / 1024, 500) | 0,
   )
-  for (let at = 0; at < keys.length; at += size) {
-    await write(store, { puts: puts(keys.slice(at, at + size)) })
-  }
+  for (let at = 0; at < all.length; at += size)
+    await write(store, { puts: all.slice(at, at + size) })
 }
 
 /** One row. */
