@@ -1,4 +1,5 @@
 import { isHeddleError, type CompiledGraph, type LiveRun, type RunRequest } from 'heddle'
+import { Network } from './stores.ts'
 import type { Client, World } from './world.ts'
 
 /** Refusals: they come before anything has changed. */
@@ -75,7 +76,7 @@ export class Calls {
       (error: unknown) => {
         over(String((error as Error)?.message ?? error))
         if (!client.alive) return
-        this.expected(error, what)
+        this.expected(client, error, what)
         const changed = call.alone && this.#stays() && client.applied !== applied
         if (changed && isHeddleError(error) && REFUSALS.has(error.code))
           world.violation(`${what} was refused (${error.code}) and changed something`)
@@ -85,7 +86,7 @@ export class Calls {
   }
 
   /** Holds an error to what may go wrong. */
-  expected(error: unknown, what: string): void {
+  expected(client: Client, error: unknown, what: string): void {
     const { name, message } = error as Error
     const known = isHeddleError(error)
       ? REFUSALS.has(error.code) ||
@@ -93,7 +94,10 @@ export class Calls {
         // Its rows go while it runs.
         (error.code === 'corrupt_checkpoint' && !this.#stays())
       : ['Flaky', 'Network', 'TimeoutError', 'AbortError', 'Left'].includes(name) ||
-        message.includes('429 Too Many Requests')
+        // What Workers KV says when it has no better answer.
+        /429 Too Many Requests|moved out of sight/.test(message)
+    const one = error instanceof Network && error.known && error.losses === client.losses
+    if (one) this.#world.violation(`${what} failed for one lost reply: ${message}`)
     if (!known)
       this.#world.violation(`${what} failed: ${name}: ${message}\n${(error as Error).stack ?? ''}`)
   }

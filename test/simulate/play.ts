@@ -56,7 +56,7 @@ export class Play {
     let made = 0
     const failed = (_: string, data?: object): void => {
       const { error } = { ...data } as { readonly error?: Error }
-      if (client.alive && error) this.calls.expected(error, `${name}, as its log says,`)
+      if (client.alive && error) this.calls.expected(client, error, `${name}, as its log says,`)
     }
     const logger: Logger = { debug() {}, warn: failed, error: failed }
     const { shape, durability, concurrency } = this.#case

@@ -9,9 +9,24 @@ import type { Client, World } from './world.ts'
 export const STORES = ['memory', 'kv', 'kv-lease'] as const
 export type StoreName = (typeof STORES)[number]
 
+/** How many operations it takes at most to try a commit again. */
+const AGAIN = 20
+
 /** What is thrown when a reply is lost. */
 export class Network extends Error {
   override readonly name = 'Network'
+  /** How many replies its client had lost by then. */
+  readonly losses: number
+  /** It was a commit of a head, and not lost again: whoever reads that head knows what became of it. */
+  readonly known: boolean
+
+  constructor(label: string, client: Client) {
+    super(`Cannot tell how "${label}" ended`)
+    const since = client.operations - client.lastLoss
+    this.losses = ++client.losses
+    client.lastLoss = client.operations
+    this.known = since > AGAIN && /^commit (.* )?h\/[^/ ]+( |$)/.test(label)
+  }
 }
 
 /** How likely something goes wrong with one operation. */
@@ -113,6 +128,7 @@ function operate<Value>(
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
     const go = (): void => {
+      client.operations++
       if (client.alive && world.strikes('kill', kill)) {
         const after = world.fate.chance(0.5)
         if (after) void work().catch(() => {})
@@ -129,7 +145,7 @@ function operate<Value>(
       if (lost) {
         const how = world.fate.pick(['done', 'late', 'never'])
         world.note(`${client.name} hears nothing of it: ${how}`)
-        const error = new Network(`Cannot tell how "${label}" ended`)
+        const error = new Network(label, client)
         if (how === 'done') void work().catch(() => {})
         if (how === 'late')
           world.park(undefined, `late ${label}`, () => void work().catch(() => {}))

@@ -127,6 +127,10 @@ export class Truth {
     if (sender === undefined) this.#owners.set(`${head.born} ${head.epoch}`, name)
     else if (client && sender !== name)
       this.#world.violation(`${name} writes in epoch ${head.epoch}, which is of ${sender}`)
+    // Only a cancel or a delete takes a thread from a living owner; neither is a run of its own.
+    const taken = before?.owner && head.epoch !== before.epoch && head.run !== before.run
+    if (again && taken && client && client.latest < before.until)
+      this.#world.violation(`${name} takes the thread of ${before.owner} before its lease is over`)
     const carried = new Set(again ? before?.redo?.map(([key]) => key) : [])
     this.head = head
     for (const [key, row] of head.redo ?? [])

@@ -28,6 +28,10 @@ export class Client {
   latest = -Infinity
   /** How often it is let go on, beside others. */
   readonly speed: number
+  /** Operations of it, replies that it has lost, and at which operation the last. */
+  operations = 0
+  losses = 0
+  lastLoss = -Infinity
   /** Commits of it that were applied. */
   applied = 0
 
