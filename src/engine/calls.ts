@@ -4,6 +4,7 @@ import type { PauseRecord } from '../durable/pause.ts'
 import type { JsonSchema } from '../schema.ts'
 import type { Execution } from './execution.ts'
 import type { Level } from './level.ts'
+import { patience } from './place.ts'
 
 /** A pause that a task has reached and no record exists of yet. */
 export interface Ask {
@@ -16,12 +17,13 @@ export interface Ask {
   readonly schema?: JsonSchema | undefined
 }
 
-/** A question that found no record of its own, while an answer waits for a call that may still come. */
-export interface Held {
+/** How a call goes on that was held back: as a new one, too late for what should have come first, or not at all. */
+type HeldBack = 'new' | 'late' | 'stopped'
+
+/** A call that found no record of its own, while a record waits for a call that may still come. */
+interface Held {
   readonly group: string
-  /** Asks it as a new question. */
-  ask(): void
-  cancel(): void
+  goOn(how: HeldBack): void
 }
 
 /** Work under `once`. What its first part asks or waits for, it waits for itself. */
@@ -50,6 +52,25 @@ export class Calls {
     const n = this.#counts.get(group) ?? 0
     this.#counts.set(group, n + 1)
     return n
+  }
+
+  /** Holds a call back. */
+  holdBack(group: string, then: (how: HeldBack) => void): void {
+    const held = {
+      group,
+      goOn: (how: HeldBack): void => {
+        cancel()
+        if (this.held.includes(held)) this.held.splice(this.held.indexOf(held), 1)
+        then(how)
+      },
+    }
+    const cancel = patience(() => held.goOn('late'))
+    this.held.push(held)
+  }
+
+  /** No record waits any more: calls that were held back for its sake are new ones. */
+  letGo(group: string): void {
+    for (const held of [...this.held]) if (held.group === group) held.goOn('new')
   }
 
   /** Another attempt makes its calls from the first on. */

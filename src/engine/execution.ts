@@ -224,6 +224,6 @@ export class Execution {
   #clear(): void {
     this.#timer?.()
     this.#timer = undefined
-    for (const { cancel } of this.#calls?.held.splice(0) ?? []) cancel()
+    for (const held of this.#calls?.held.splice(0) ?? []) held.goOn('stopped')
   }
 }

@@ -6,7 +6,6 @@ import type { Question } from '../graph/question.ts'
 import { quietly } from '../lib/quietly.ts'
 import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
 import type { Execution } from './execution.ts'
-import { patience } from './place.ts'
 import { checked, isPromise, refusal } from './take.ts'
 import { LAST } from './wait.ts'
 
@@ -68,22 +67,10 @@ export function interrupt(
   if (execution.status === 'paused') return new Promise(() => {})
   return new Promise((_, reject) => {
     execution.busy++
-    const done = (): void => {
-      cancel()
-      const { held } = execution.calls
-      if (held.includes(waiting)) held.splice(held.indexOf(waiting), 1)
+    execution.calls.holdBack(group, (how) => {
       execution.busy--
-    }
-    const waiting = {
-      group,
-      ask() {
-        done()
-        fresh(freePlace(execution, records, group, n)).catch(reject)
-      },
-      cancel: done,
-    }
-    const cancel = patience(() => {
-      done()
+      if (how === 'new') fresh(freePlace(execution, records, group, n)).catch(reject)
+      if (how !== 'late') return
       execution.fail(
         new ReplayMismatch(
           `Cannot go on with node "${node}": it asked something else before, and the answer to that fits no question it asks now`,
@@ -91,7 +78,6 @@ export function interrupt(
         ),
       )
     })
-    execution.calls.held.push(waiting)
   })
 }
 
@@ -140,12 +126,9 @@ function freePlace(
 
 /** An answer has found its call: questions that were held back for its sake may be asked. */
 function wakeHeld(execution: Execution, group: string): void {
-  if (
-    execution.calls.held.length === 0 ||
-    answersLeft(execution, new Map(recorded(execution, group)))
-  )
-    return
-  for (const held of [...execution.calls.held]) if (held.group === group) held.ask()
+  const { calls } = execution
+  if (calls.held.length > 0 && !answersLeft(execution, new Map(recorded(execution, group))))
+    calls.letGo(group)
 }
 
 /** The answer, checked. A bad one, or one that its schema breaks on, fails the run and the question stays open. */

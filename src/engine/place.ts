@@ -35,23 +35,14 @@ export async function placeOfChild(
   const given = (place: string): boolean => place.slice(place.indexOf(':', 2)) === name
   const take = (place: string): string => {
     calls.used.add(place)
-    if (left().length === 0) for (const held of [...calls.held]) if (held.group === 'c') held.ask()
+    if (left().length === 0) calls.letGo('c')
     return place
   }
   const own = `c:${n}${name}`
   const found = left().includes(own) ? own : left().find(given)
   if (found !== undefined) return take(found)
   if (left().length > 0) {
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        cancel()
-        if (calls.held.includes(held)) calls.held.splice(calls.held.indexOf(held), 1)
-        resolve()
-      }
-      const cancel = patience(done)
-      const held = { group: 'c', ask: done, cancel: done }
-      calls.held.push(held)
-    })
+    await new Promise((resolve) => calls.holdBack('c', resolve))
     const there = left().find(
       (place) => place.startsWith(`c:${n}:`) && place.endsWith(`:${plan.name}`),
     )
