@@ -86,7 +86,8 @@ export async function follow(
 async function outcomeOf(app: App, claim: Claim, run: string, end: RunEnd): Promise<Outcome> {
   const { status, checkpoint, usage, open = [], error } = end
   const { thread } = claim.head
-  if (status === 'error' || status === 'cancelled') throw revived(error as ErrorInfo)
+  // A question whose answer didn't fit is open again, and the run has failed all the same.
+  if (error) throw revived(error)
   return readable(
     thread,
     async () => {

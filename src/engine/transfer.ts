@@ -1,7 +1,8 @@
 import { entryTexts } from '../durable/journal.ts'
 import { headKey, journalKey, runKey } from '../durable/keys.ts'
 import type { Metadata, Thread } from '../durable/records.ts'
-import type { RunEnd } from '../durable/run-record.ts'
+import { cancelled } from '../durable/outcome.ts'
+import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import { pack, unpack, type ThreadExport } from '../durable/transfer.ts'
 import { NothingToResume } from '../errors.ts'
 import { check, type Rule } from './check.ts'
@@ -39,7 +40,8 @@ export async function exportThread(app: App, thread: string): Promise<ThreadExpo
     if (head.owner !== '') {
       const { checkpoint, seq, open } = head
       const told = { checkpoint, seq, open: open.map(({ id }) => id) }
-      const end: RunEnd = { status: 'cancelled', usage: {}, time: clock.now(), ...told }
+      const error = errorInfo(cancelled(thread))
+      const end: RunEnd = { status: 'cancelled', error, usage: {}, time: clock.now(), ...told }
       rows.set(`${runKey('', head.runNumber)}.e`, JSON.stringify(end))
       head.status = 'cancelled'
       head.error = undefined
