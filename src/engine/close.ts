@@ -19,7 +19,7 @@ export async function close(level: Level, step: Step): Promise<void> {
   let next: readonly Planned[]
   try {
     if (step.saving) await step.saving
-    const folding = fold(plan, level.state, step.executions)
+    const folding = fold(plan, level.state, step.executions, () => step.stopped)
     if (isPromise(folding)) await lateWork(step, folding)
     const ways = waysOf(level, step)
     const tasks = plannedTasks(

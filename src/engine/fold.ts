@@ -17,15 +17,17 @@ export interface Contribution {
  * Folds the updates of a step into the state, each once, in the order given. A promise comes back only if the schema of
  * a field with a reducer made one.
  *
+ * @param over Whether nobody waits for it any more: the state is left alone from then on
  * @throws WriteConflict if two nodes set a field that has no reducer
  */
 export function fold(
   plan: Plan,
   state: State,
   from: readonly Contribution[],
+  over: () => unknown = () => false,
 ): void | Promise<void> {
   if (from.length > 1) checkConflicts(plan, from)
-  return foldFrom(plan, state, from, 0, 0)
+  return foldFrom(plan, state, from, over, 0, 0)
 }
 
 /** Goes on at part `m` of contribution `n`. */
@@ -33,6 +35,7 @@ function foldFrom(
   plan: Plan,
   state: State,
   from: readonly Contribution[],
+  over: () => unknown,
   n: number,
   m: number,
 ): void | Promise<void> {
@@ -51,8 +54,9 @@ function foldFrom(
           state.set(i, encode(checked(late, origin, field.name), node.name, field.name))
         if (isPromise(result)) {
           return result.then((late) => {
+            if (over()) return
             keep(late)
-            return foldFrom(plan, state, from, n, m + 1)
+            return foldFrom(plan, state, from, over, n, m + 1)
           })
         }
         keep(result)
