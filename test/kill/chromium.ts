@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { browserPath, chromiumFlags } from '../../scripts/browsers.ts'
 import { bundle } from '../../scripts/places/bundle.ts'
-import { logsIn } from './log.ts'
+import { identity, logsIn } from './log.ts'
 
 /** A page in a Chromium that dies, and comes back with the same profile. */
 export interface KilledPage {
@@ -57,11 +57,16 @@ export async function killedPage(script: string): Promise<KilledPage> {
     phase: string,
     enough: (report: unknown) => boolean = () => true,
   ): Promise<readonly unknown[]> {
-    const old = logsIn(profile)
+    const old = logsIn(profile).map((log) => ({ log, id: identity(log) }))
+    // Whether Chromium would read nothing any more that was written before the crash.
+    const isOver = (): boolean => old.every(({ log, id }) => identity(log) !== id)
     const url = `http://127.0.0.1:${port}/?phase=${phase}`
     const args = [...FLAGS, `--user-data-dir=${profile}`, url]
     const browser = spawn(browserPath('chromium'), args, { detached: true, stdio: 'ignore' })
     const gone = once(browser, 'exit')
+    const over = async (): Promise<void> => {
+      while (browser.signalCode === null && !isOver()) await sleep(20)
+    }
     const reports: unknown[] = []
     const heard = new Promise<string>((resolve) => {
       hear = (report) => {
@@ -69,8 +74,8 @@ export async function killedPage(script: string): Promise<KilledPage> {
         if (!enough(report)) return
         hear = () => {}
         // At once, where nothing is to be got over.
-        if (old.every((log) => !existsSync(log))) resolve(kill(browser.pid))
-        else void over(old, browser).then(() => browser.signalCode ?? resolve(kill(browser.pid)))
+        if (isOver()) resolve(kill(browser.pid))
+        else void over().then(() => browser.signalCode ?? resolve(kill(browser.pid)))
       }
     })
     const timeout = setTimeout(() => kill(browser.pid), PATIENCE)
@@ -92,11 +97,6 @@ export async function killedPage(script: string): Promise<KilledPage> {
       rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 })
     },
   }
-}
-
-/** Waits until Chromium would read nothing any more that was written before the crash. */
-async function over(logs: readonly string[], browser: ChildProcess): Promise<void> {
-  while (browser.signalCode === null && logs.some((log) => existsSync(log))) await sleep(20)
 }
 
 /** Ends a browser and every process that it started, as `kill -9` does. */

@@ -1,5 +1,5 @@
 // What Chromium's IndexedDB writes to until it begins another one: records of a header and a payload, two writes each.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const BLOCK = 32_768
@@ -12,6 +12,12 @@ export function logsIn(profile: string): readonly string[] {
   return readdirSync(home, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.log'))
     .map((file) => join(home, file))
+}
+
+/** Which file a log is: the first of a new database may be named like the last of the one before it. */
+export function identity(log: string): string | undefined {
+  const stats = statSync(log, { bigint: true, throwIfNoEntry: false })
+  return stats && `${log} ${stats.ino} ${stats.birthtimeNs}`
 }
 
 /** Leaves a log as a kill does that comes between the header of a record and its payload. */
