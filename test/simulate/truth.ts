@@ -106,6 +106,7 @@ export class Truth {
     const { status } = readSettlement(text)
     if (status !== 'woken' && status !== 'expired') return
     const record = this.text(key.slice(0, -2))
+    if (record === undefined && this.head?.status === 'deleted') return
     if (record === undefined) return this.#world.violation(`${key} settles what nobody asked`)
     const { id, due = Infinity } = readPause(record)
     // Its clock may have been set back since.
