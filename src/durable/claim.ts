@@ -224,8 +224,10 @@ export class Claim {
     // What the claim wrote is there by now.
     if (this.failure && this.#stored)
       Object.assign(this.head, readHead(this.#stored), { redo: undefined })
-    // Where a commit can be torn its rows may still come in: nothing is named or counted like them.
-    if (this.failure && !this.#owner.store.caps.atomic) skipAhead(this.head)
+    const { atomic, maxBatchRows, maxBatchBytes } = this.#owner.store.caps
+    // Where rows go ahead of a head they may still come in: nothing is named or counted like them.
+    if (this.failure && !(atomic && Math.min(maxBatchRows, maxBatchBytes) === Infinity))
+      skipAhead(this.head)
     this.failure = undefined
   }
 

@@ -132,6 +132,22 @@ export function skipAhead(head: Head): void {
   head.seq += SKIP
 }
 
+/**
+ * Tells rows that landed from those of a commit that never got to its head. Rows are asked about newest first.
+ *
+ * @param seq How far the head says that was counted
+ */
+export function landing(seq: number): (first: number, next: number) => boolean {
+  let most = seq
+  return (first, next) => {
+    // Whoever took over went on counting that much further on.
+    while (Math.floor(most / SKIP) > Math.floor(first / SKIP)) most -= SKIP
+    if (next > most) return false
+    most = first
+    return true
+  }
+}
+
 /** Reads a head back, or what its row says instead; throws `Unreadable`. */
 export const readHead = (text: string): Head =>
   readRow(text, 'its head', (row: Head | readonly [readonly unknown[], ...unknown[]]) => {

@@ -54,9 +54,11 @@ export async function follow(
       if (!claim) throw nothing(thread, 'it does not exist any more')
       changes ??= new Changes(app, claim.at.place)
       const found = await findRun(app, claim, id)
-      if (!found) throw nothing(thread, `run "${id}" is not known`)
-      reader ??= new Reader(app, found.start.seq - 1)
-      const { end, after } = found
+      const { head } = claim
+      // Its records may not be seen yet, or wait for whoever claims the thread next; the head knows of it.
+      if (!found && head.run !== id) throw nothing(thread, `run "${id}" is not known`)
+      reader ??= new Reader(app, (found?.start.seq ?? head.seq) - 1)
+      const { end, after } = found ?? {}
       const next = end?.seq ?? after?.seq ?? Infinity
       let all = !run.sink
       if (run.sink) {
@@ -74,7 +76,7 @@ export async function follow(
       if (end) await run.until(changes.next())
       else if (after?.continues === id) id = after.id
       else if (after) throw nothing(thread, `run "${id}" died, and another took its place`)
-      else if (!owned(claim.head, app.owner.clock.now())) return await recover()
+      else if (head.owner !== '' && !owned(head, app.owner.clock.now())) return await recover()
       else await run.until(changes.next())
     }
   } finally {

@@ -98,14 +98,28 @@ export function execute(
     try {
       begin = await admit(run, request)
     } catch (error) {
-      // Perhaps the same request was faster.
-      const faster = await startedBy(run, request)
+      const faster = await sameRequest(run, request, error)
       if (faster === undefined) throw error
       return join(run, request, faster, claimed)
     }
     claimed(run.id)
     return advance(run, begin)
   })
+}
+
+/** The run that the same request has started, if it was faster: its thread may not be all there yet. */
+async function sameRequest(
+  run: Run,
+  request: Opening,
+  error: unknown,
+): Promise<string | undefined> {
+  for (let tries = 20; ; tries--) {
+    const known = await startedBy(run, request)
+    const coming = isHeddleError(error, 'thread_busy') && error.details.until === undefined
+    if (known !== undefined || request.idempotencyKey === undefined || !coming || !tries)
+      return known
+    await run.until(new Promise<void>((done) => void later(run.app.owner.clock, 100, done)))
+  }
 }
 
 /** Does what a request wants; its signal and its timeout stop the run meanwhile. */

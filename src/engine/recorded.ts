@@ -1,6 +1,7 @@
 import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import { decode, read } from '../durable/codec.ts'
+import { landing } from '../durable/head.ts'
 import {
   checkpointIn,
   checkpointPrefix,
@@ -26,6 +27,8 @@ import { pauseEvent } from './suspend.ts'
 export interface Piece {
   readonly first: number
   readonly next: number
+  /** The checkpoint that reports them. */
+  readonly row?: Checkpoint
   /** Makes them again from what is stored. */
   events(): Promise<readonly StreamEvent[]>
 }
@@ -49,8 +52,7 @@ export async function recorded(
     const row = readCheckpoint(value, checkpointIn(key))
     const [first, next] = row.seq
     if (next <= after + 1) break
-    for (const [i, id] of tasksOf(row).entries()) closed.set(id, [row, i])
-    if (first < next) pieces.push({ first, next, events: () => ofCheckpoint(claim, row) })
+    if (first < next) pieces.push({ first, next, row, events: () => ofCheckpoint(claim, row) })
   }
   for (const row of logs) {
     const { first, log } = row
@@ -58,7 +60,12 @@ export async function recorded(
     pieces.push({ first, next: first + log.length, events })
   }
   if (space === '-') pieces.push(...(await ends(app, claim, after)))
-  return pieces.sort((a, b) => a.first - b.first)
+  pieces.sort((a, b) => b.first - a.first)
+  const landed = landing(space === '-' ? claim.head.seq : Infinity)
+  const told = pieces.filter(({ first, next }) => space !== '-' || landed(first, next))
+  for (const { row } of told)
+    if (row) for (const [i, id] of tasksOf(row).entries()) closed.set(id, [row, i])
+  return told.toReversed()
 }
 
 /** That runs have come to their ends. */

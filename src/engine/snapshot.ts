@@ -1,3 +1,5 @@
+import { Unreadable } from '../durable/codec.ts'
+import { landing } from '../durable/head.ts'
 import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import {
@@ -73,13 +75,22 @@ export async function* history(
   const { root, head } = claim
   const after = before === undefined ? undefined : checkpointKey(root, space, before)
   const page = Math.min(limit ?? 100, 100)
+  const landed = landing(head.seq)
   const entries = rows(app, checkpointPrefix(root, space), after, page)
   yield* shownOf(entries, { limit } as Part, ({ key, value }) => {
     const id = checkpointIn(key)
     // Of one that is on its way nobody reads the rows: where reads lag, they would be missed for a while.
     if (numberOf(id) > head.last) return undefined
-    return show(app, claim, space, id, () => readCheckpoint(value, id))
+    let lost = false
+    const read = (): Checkpoint => {
+      const row = readCheckpoint(value, id)
+      lost = space === '-' && !landed(...row.seq)
+      if (lost) throw new Unreadable('it never landed')
+      return row
+    }
+    return show(app, claim, space, id, read)
       .catch((error: unknown) => {
+        if (lost) return undefined
         if (!(error instanceof CorruptCheckpoint)) throw error
         return snapshotAt(app, tenant, thread, id, () => space)
       })

@@ -133,7 +133,7 @@ export class Reader {
       readable(thread, () => recorded(this.#app, claim, space, this.#ns, this.#at), checkpoint)
     let pieces = await list()
     for (let n = 0; n < pieces.length; n++) {
-      const { first, next, events } = pieces[n] as (typeof pieces)[number]
+      const { first, events } = pieces[n] as (typeof pieces)[number]
       // Rows that came while others were read. What is missing twice was never told: a crash, or rows that are pruned.
       if (first > this.#at + 1 && first !== this.#gap) {
         this.#gap = first
@@ -142,8 +142,6 @@ export class Reader {
         n = -1
         continue
       }
-      // More than this look at the head knows of may be the half of what there is by now.
-      if (this.#ns.length === 0 && next > claim.head.seq) return
       for (const event of await readable(thread, events, checkpoint)) {
         if (event.seq <= this.#at) continue
         this.#at = event.seq
