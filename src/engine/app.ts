@@ -1,4 +1,11 @@
-import type { Interruption, Run as RunRow, Snapshot, Status, Thread } from '../durable/records.ts'
+import type {
+  Interruption,
+  Metadata,
+  Run as RunRow,
+  Snapshot,
+  Status,
+  Thread,
+} from '../durable/records.ts'
 import { fitted } from '../durable/fit.ts'
 import { sealed } from '../durable/seal.ts'
 import type { ThreadExport } from '../durable/transfer.ts'
@@ -17,14 +24,14 @@ import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
 import { checkOptions } from './options.ts'
-import { prune, type Kept } from './prune.ts'
+import { prune } from './prune.ts'
 import { interruptions } from './questions.ts'
 import { checkRequest, type Durability, type Outcome, type RunRequest } from './request.ts'
 import { Run, type App } from './run.ts'
 import { history, state } from './snapshot.ts'
 import { subscribe } from './subscribe.ts'
 import { tick, type Ticked } from './tick.ts'
-import { exportThread, importThread, type Arrival } from './transfer.ts'
+import { exportThread, importThread } from './transfer.ts'
 import { runUntilDone } from './until-done.ts'
 
 /** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
@@ -101,25 +108,40 @@ export type RunnerOf<G extends Graph> =
     ? Runner<StateOf<F>, InputFor<F>, Name, Event>
     : never
 
+/** A runner in this process, for one tenant or for none. */
+export interface LocalRunner<
+  State = any,
+  Input = any,
+  Name extends string = any,
+  Event = any,
+> extends Runner<State, Input, Name, Event> {
+  /** As `run`, sleeping in this process until nothing but questions is open. It keeps the process. */
+  runUntilDone(request: RunRequest<Input>): Promise<Outcome<State>>
+  /** Drops old checkpoints of a thread that nobody runs; what is kept is read as before. Tells how many are gone. */
+  prune(
+    thread: string,
+    kept: { readonly keepLast?: number; readonly olderThan?: Date },
+  ): Promise<{ readonly removed: number }>
+  /** A thread as one portable value, and back; the other side refuses a thread that it already has. */
+  exportThread(thread: string): Promise<ThreadExport>
+  importThread(
+    value: ThreadExport,
+    arrival?: { readonly to?: string; readonly metadata?: Metadata },
+  ): Promise<Thread>
+}
+
 /** A graph that runs in this process. */
 export interface CompiledGraph<
   State = any,
   Input = any,
   Name extends string = any,
   Event = any,
-> extends Runner<State, Input, Name, Event> {
+> extends LocalRunner<State, Input, Name, Event> {
   readonly name: string
   /** The same app for one tenant: only its threads, lists and questions; ids are unique within it. `tick` serves all. */
-  tenant(id: string): Runner<State, Input, Name, Event>
-  /** As `run`, sleeping in this process until nothing but questions is open. It keeps the process. */
-  runUntilDone(request: RunRequest<Input>): Promise<Outcome<State>>
+  tenant(id: string): LocalRunner<State, Input, Name, Event>
   /** Continues due waits, earliest first, and recovers runs whose owner died; resolves when those runs have paused or ended. `next`: when to come again. A failing run is recorded, not thrown. */
   tick(options?: { readonly now?: number; readonly limit?: number }): Promise<Ticked>
-  /** Drops old checkpoints of a thread that nobody runs; what is kept is read as before. Tells how many are gone. */
-  prune(thread: string, kept: Kept): Promise<{ readonly removed: number }>
-  /** A thread as one portable value, and back; the other side refuses a thread that it already has. */
-  exportThread(thread: string): Promise<ThreadExport>
-  importThread(value: ThreadExport, arrival?: Arrival): Promise<Thread>
 }
 
 /** What a graph runs with. */
@@ -167,18 +189,11 @@ export function compile(graph: Graph, options: CompileOptions = {}): CompiledGra
         throw new TypeError(`Cannot serve a tenant of graph "${graph.name}": its id is no string`)
       return runner(app, id)
     },
-    async runUntilDone(request) {
-      checkRequest(request)
-      return runUntilDone(app, request)
-    },
     tick: (request) => tick(app, request),
-    prune: (thread, kept) => prune(app, '', thread, kept),
-    exportThread: (thread) => exportThread(app, thread),
-    importThread: (value, arrival) => importThread(app, value, arrival),
   }
 }
 
-function runner(app: App, tenant: string): Runner {
+function runner(app: App, tenant: string): LocalRunner {
   return {
     stream: (request) => live(app, request, tenant) as LiveRun<any, any, any>,
     async run(request) {
@@ -194,6 +209,13 @@ function runner(app: App, tenant: string): Runner {
     interruptions: (filter) => interruptions(app, tenant, filter),
     cancel: (thread, reason) => cancel(app, tenant, thread, reason),
     delete: (thread) => remove(app, tenant, thread),
+    async runUntilDone(request) {
+      checkRequest(request)
+      return runUntilDone(app, { ...request, tenant })
+    },
+    prune: (thread, kept) => prune(app, tenant, thread, kept),
+    exportThread: (thread) => exportThread(app, tenant, thread),
+    importThread: (value, arrival) => importThread(app, tenant, value, arrival),
   }
 }
 

@@ -61,11 +61,11 @@ export async function recorded(
   }
   if (space === '-') pieces.push(...(await ends(app, claim, after)))
   pieces.sort((a, b) => b.first - a.first)
-  const landed = landing(space === '-' ? claim.head.seq : Infinity)
-  const told = pieces.filter(({ first, next }) => space !== '-' || landed(first, next))
-  for (const { row } of told)
+  const landed = landing(claim.head.seq)
+  const there = pieces.filter(({ first, next }) => space !== '-' || landed(first, next))
+  for (const { row } of there)
     if (row) for (const [i, id] of tasksOf(row).entries()) closed.set(id, [row, i])
-  return told.toReversed()
+  return there.toReversed()
 }
 
 /** That runs have come to their ends. */
@@ -79,7 +79,7 @@ async function ends(app: App, claim: Claim, after: number): Promise<Piece[]> {
     if (status !== 'success') continue
     const events = async (): Promise<StreamEvent[]> => {
       const { run, step, state } = await stoodAt(app, claim, checkpoint)
-      return [{ seq: next - 1, run, ns: [], kind: 'done', step, checkpoint, state, usage }]
+      return [{ seq: next - 1, run, ns: [], step, kind: 'done', checkpoint, state, usage }]
     }
     pieces.push({ first: next - 1, next, events })
   }

@@ -27,11 +27,15 @@ export interface Arrival {
  *
  * @throws NothingToResume without such a thread, ThreadBusy if it changes too fast, CorruptCheckpoint
  */
-export async function exportThread(app: App, thread: string): Promise<ThreadExport> {
+export async function exportThread(
+  app: App,
+  tenant: string,
+  thread: string,
+): Promise<ThreadExport> {
   const { store, clock } = app.owner
   const cannot = `Cannot export thread "${thread}"`
   return retried(cannot, thread, async () => {
-    const claim = await find(app, '', thread)
+    const claim = await find(app, tenant, thread)
     if (!claim) throw new NothingToResume(`${cannot}: it does not exist`, { thread })
     assertListed(app, claim, 'export')
     const { head, at, revision } = claim
@@ -60,6 +64,7 @@ const anObject: Rule = [isObject, 'an object']
  */
 export async function importThread(
   app: App,
+  tenant: string,
   value: ThreadExport,
   arrival: Arrival = {},
 ): Promise<Thread> {
@@ -71,8 +76,8 @@ export async function importThread(
   const added = metadataFrom(metadata, thread)
   const { head: brought, rows, journal } = await readable(from, () => unpack(value))
   assertGraph('import', app, from, value.graph)
-  if (await exists(app, '', thread)) throw occupied(thread)
-  const claim = await newClaim(app, '', thread)
+  if (await exists(app, tenant, thread)) throw occupied(thread)
+  const claim = await newClaim(app, tenant, thread)
   const { root } = claim
   const puts = [...rows].map(([key, row]) => ({ key: root + key, value: row }))
   const entries = journal.flatMap((entry) => entryTexts(entry, owner.store.caps.maxValueBytes))
@@ -94,7 +99,7 @@ export async function importThread(
     claim.recover()
     // Nothing of it stays, if that can be written.
     await claim.release(() => ({})).catch(() => {})
-    await find(app, '', thread).catch(() => {})
+    await find(app, tenant, thread).catch(() => {})
     throw error
   }
   return threadOf(claim.head)

@@ -62,11 +62,11 @@ async function dies(store: Store, faults: readonly Fault[]): Promise<boolean> {
 
   const history = await all(app.history('t'))
   const named = new Set(history.map(({ checkpoint }) => checkpoint))
-  const line_: string[] = []
+  const trail: string[] = []
   const parents = new Map(history.map(({ checkpoint, parent }) => [checkpoint, parent]))
   for (let id: string | undefined = history[0]!.checkpoint; id !== undefined; id = parents.get(id))
-    line_.push(id)
-  expect([...named]).toEqual(line_)
+    trail.push(id)
+  expect([...named]).toEqual(trail)
   const events = await told(app as CompiledGraph, 't')
   const ends = events.flatMap((event) => (event.kind === 'node_end' ? [event.node] : []))
   expect(ends).toEqual(['a', 'b'])

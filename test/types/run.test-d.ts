@@ -24,7 +24,9 @@ type Input = InputFor<typeof support.state>
 same<typeof app, CompiledGraph<State, Input, 'think' | 'act', { token: string }>>(true)
 same<RunnerOf<typeof support>, Runner<State, Input, 'think' | 'act', { token: string }>>(true)
 const runner: RunnerOf<typeof support> = app
-same<ReturnType<typeof app.tenant>, RunnerOf<typeof support>>(true)
+const ofTenant: RunnerOf<typeof support> = app.tenant('a')
+void ofTenant
+void app.tenant('a').prune('t', { keepLast: 1 })
 // @ts-expect-error only what runs here can tick
 runner.tick()
 // @ts-expect-error a tenant's runner serves one tenant
