@@ -45,42 +45,6 @@ const tasks = (count: number, asks: readonly number[] = [], item = (n: number) =
   })
 
 describe.each(SIZES)('a store of %s', (_, make) => {
-  it('takes a step of 1,500 tasks', async () => {
-    const store = make()
-    const app = compile(tasks(1_500), { store })
-    expect(await app.run({ thread: 't', input: {} })).toMatchObject({ state: { total: 1_500 } })
-    expect(await stray(store)).toEqual([])
-    // What happened in the step is history.
-    expect([...(await rowsOf(store)).keys()].filter((key) => key.includes('/w/'))).toEqual([])
-    await app.delete('t')
-    expect([...(await rowsOf(store)).keys()]).toEqual([])
-  })
-
-  it('holds 1,500 questions open at once', { timeout: 120_000 }, async () => {
-    const store = make()
-    const count = 1_500
-    const app = (): CompiledGraph => compile(tasks(count, numbers(count)), { store })
-    const first = await app().run({ thread: 't', input: {} })
-    expect(first).toMatchObject({ status: 'interrupted', interruptions: { length: count } })
-    const open = await app().interruptions({ limit: 5_000 })
-    expect(open.map(({ payload }) => payload)).toEqual(numbers(count))
-    expect(await stray(store)).toEqual([])
-
-    const answer = (of: typeof open): object =>
-      Object.fromEntries(of.map(({ id, payload }) => [id, `said ${String(payload)}`]))
-    const some = await app().run({ thread: 't', answers: answer(open.slice(0, 3)) as never })
-    expect(some).toMatchObject({ status: 'interrupted', interruptions: { length: count - 3 } })
-    const rest = await app().run({ thread: 't', answers: answer(open.slice(3)) as never })
-    expect(rest).toMatchObject({
-      status: 'success',
-      state: { said: numbers(count).map((n) => `said ${n}`) },
-    })
-    expect(await app().interruptions()).toEqual([])
-    expect(await stray(store)).toEqual([])
-    await app().delete('t')
-    expect([...(await rowsOf(store)).keys()]).toEqual([])
-  })
-
   it('voids 300 questions at once', async () => {
     const store = make()
     const app = compile(tasks(300, numbers(300)), { store })

@@ -109,17 +109,6 @@ describe.each(SIZES)('a store of %s', (_, make) => {
     await app().delete(thread)
     expect([...(await rowsOf(store)).keys()]).toEqual([])
   })
-
-  it('keeps a value of 3.6 MB', async () => {
-    const store = make()
-    const text = long(2_200_000)
-    expect(new TextEncoder().encode(text).length).toBeGreaterThan(3_600_000)
-    const app = compile(large(10), { store, logger: quiet })
-    await app.run({ thread: 't', input: { text } })
-    expect((await compile(large(10), { store }).state('t'))?.state).toMatchObject({ text })
-    await app.delete('t')
-    expect([...(await rowsOf(store)).keys()]).toEqual([])
-  })
 })
 
 const counter = (): Graph =>
@@ -178,15 +167,4 @@ describe('metadata of 1 MB', () => {
     await running
     expect(reads).toBeGreaterThan(10)
   })
-})
-
-it('a thread, a tenant and a graph may have names of 100,000 characters', async () => {
-  const store = smallStore(memory())
-  const name = 'n'.repeat(100_000)
-  const app = compile(graph({ ...large(10), name } as never), { store, logger: quiet }).tenant(name)
-  await app.run({ thread: name, input: {} })
-  expect((await app.interruptions()).map(({ thread }) => thread)).toEqual([name])
-  for await (const { id, tenant } of app.threads()) expect([id, tenant]).toEqual([name, name])
-  await app.delete(name)
-  expect([...(await rowsOf(store)).keys()]).toEqual([])
 })

@@ -56,6 +56,13 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/transfer.suite.ts')).suite(open),
   },
   {
+    name: 'sizes',
+    places: everywhere,
+    // A key of KV takes one write a second, so a put takes its time.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/sizes.suite.ts')).suite(open),
+  },
+  {
     name: 'faults (B08, B10, B19)',
     places: everywhere,
     // Miniflare's KV takes minutes for it; a fake that is meaner has it all in test/behaviours.
