@@ -24,7 +24,8 @@ export type { Question } from './graph/question.ts'
 
 // How it runs
 export { compile } from './engine/app.ts'
-export type { CompiledGraph, CompileOptions, LocalRunner, Runner, RunnerOf } from './engine/app.ts'
+export type { CompileOptions } from './engine/app.ts'
+export type { CompiledGraph, LocalRunner, Runner, RunnerOf } from './engine/runner.ts'
 export type { AskOptions, Context, PauseOptions, RunContext } from './graph/context.ts'
 export type { StreamEvent } from './engine/event.ts'
 export type { LiveRun } from './engine/live.ts'
