@@ -58,6 +58,8 @@ async function enter(
   const place = await where
   const space = await spaceOf(execution.task.id, place)
   const level = new Level(run, plan, { execution, attempt, space, place, emit })
+  // What the attempt before stores may be on its way.
+  if (attempt > 1) await run.claim.settled()
   level.assertAlive()
   const known = run.journal.of(execution.task.id)?.places.get(place)
   if (known) {

@@ -1,7 +1,7 @@
 // A child graph that is entered again: by a retry of its node, or after a cancel.
 import { append, compile, field, graph, memory, reduced, type Batch, type Store } from 'heddle'
 import { expect, it } from 'vitest'
-import { keepBooks } from './harness.ts'
+import { after, keepBooks } from './harness.ts'
 import { silent } from './refusals-damage.ts'
 
 keepBooks()
@@ -49,6 +49,51 @@ it('a retry of the node repeats no task of the child whose result is stored, and
   })
   expect(calls).toEqual({ a: 1, b: 1, router: 2 })
   expect(rewritten).toEqual([])
+})
+
+it('a retry finds the child where the attempt before is about to store it', async () => {
+  let begins = (): void => {}
+  const begun = new Promise<void>((resolve) => (begins = resolve))
+  const base = memory()
+  // The commit of the child's first step takes its time.
+  const commit = async (batch: Batch) => {
+    if (batch.puts?.some(({ value }) => value.includes('"ran":[["one"'))) {
+      begins()
+      await after(30)
+    }
+    return base.commit(batch)
+  }
+  const calls: string[] = []
+  const child = graph({
+    name: 'child',
+    state: { n: field(0) },
+    nodes: {
+      one: () => void calls.push('one'),
+      two: () => void calls.push('two'),
+    },
+    edges: { start: 'one', one: 'two', two: 'end' },
+  })
+  const parent = graph({
+    name: 'parent',
+    state: {},
+    nodes: {
+      p: {
+        run: async (_, ctx) => {
+          const fails = async (): Promise<void> => {
+            if (calls.push('p') > 1) return
+            await begun
+            throw new Error('this once')
+          }
+          await Promise.all([fails(), ctx.child(child, {})])
+        },
+        retry: { attempts: 2, delay: 0 },
+      },
+    },
+    edges: { start: 'p', p: 'end' },
+  })
+  const app = compile(parent, { store: { ...base, commit }, logger: silent })
+  expect(await app.run({ thread: 't1', input: {} })).toMatchObject({ status: 'success' })
+  expect(calls).toEqual(['p', 'one', 'p', 'two'])
 })
 
 it('what a child asks after a cancel is another question, and the paused run keeps its record', async () => {
