@@ -25,6 +25,9 @@ export interface Call {
   alone: boolean
 }
 
+/** What a call is named that reads for as long as anybody tells something. */
+export const FOLLOWING = 'subscribe'
+
 /** How a reader treats a stream. */
 export type Reading = 'run' | 'read' | 'slow' | 'leave' | 'detach' | 'abort'
 
@@ -46,6 +49,11 @@ export class Calls {
   get active(): Call[] {
     for (const call of this.#active) if (!call.client.alive) this.#active.delete(call)
     return [...this.#active]
+  }
+
+  /** Those that change something, or wait to. */
+  get busy(): Call[] {
+    return this.active.filter(({ what }) => what !== FOLLOWING)
   }
 
   of(client: Client): Call[] {

@@ -36,7 +36,8 @@ function* history(truth: Truth, atomic: boolean): Generator<string> {
     parents.add(parent)
     if (!own.has(parent)) yield `checkpoint ${id} has no parent: ${parent} is not there`
   }
-  if (head && !own.has(head.checkpoint)) yield `the head stands on ${head.checkpoint}, not there`
+  if (head && !own.has(head.checkpoint) && !head.redo)
+    yield `the head stands on ${head.checkpoint}, not there`
   const roots = [...own].filter((id) => checkpoints.get(id)!.parent === undefined)
   if (roots.length > 1) yield `history begins more than once: ${roots.join(', ')}`
   const leaves = [...own].filter((id) => !parents.has(id))

@@ -5,15 +5,15 @@ import { readPause } from '../../src/durable/pause.ts'
 import { decode } from '../../src/durable/codec.ts'
 import { Book } from './book.ts'
 import { answersOf } from './calm.ts'
-import { Calls, type Call, type Reading } from './calls.ts'
+import { Calls, FOLLOWING, type Call, type Reading } from './calls.ts'
 import { ANY, answerTo, build, type Asked } from './graphs.ts'
 import { Luck } from './luck.ts'
+import { follow, readAll, THREAD } from './readers.ts'
 import type { Case } from './shape.ts'
 import type { Backing } from './stores.ts'
 import type { Truth } from './truth.ts'
 import { Client, type World } from './world.ts'
 
-const THREAD = 't'
 /** Longer than a lease lasts, and than a list may lag. */
 const LONG = 61_000
 
@@ -35,6 +35,8 @@ export class Play {
   readonly #single: boolean
   #processes: Process[] = []
   #made = 0
+  /** Aborts when nobody follows any more. */
+  #over = new AbortController()
   #deleting = false
 
   constructor(world: World, truth: Truth, theCase: Case, store: Backing, single: boolean) {
@@ -143,7 +145,7 @@ export class Play {
     const end = world.turns + this.#luck.between(20, 180)
     while (world.turns < end && this.#fine) {
       this.#mishap()
-      const quiet = this.calls.active.length === 0
+      const quiet = this.calls.busy.length === 0
       if (quiet && this.#reached(turn) && this.#luck.chance(0.5)) return
       if (quiet || this.#luck.chance(0.05)) await this.#act(turn)
       if (await world.turn()) continue
@@ -216,12 +218,12 @@ export class Play {
     }
     if (inputs < turn && !this.#deleting) {
       // Nobody may give an input twice: what is under way could still be one.
-      if (this.calls.active.length > 0 || world.waits()) return
+      if (this.calls.busy.length > 0 || world.waits()) return
       if (this.#processes.some(({ client }) => client.frozen)) return
       const input = { input: { turn } }
       return void this.#run(this.#any(), input)
     }
-    if (this.calls.active.length > 3) return
+    if (this.calls.busy.length > 3) return
     const process = this.#any()
     const open = head?.open ?? []
     const kind = luck.weighed({
@@ -231,9 +233,11 @@ export class Play {
       bare: open.length > 0 ? 0.8 : 0.2,
       wait: open.some(({ due }) => due) ? 4 : 0,
       tick: 2,
-      goOn: head?.status === 'error' || head?.status === 'cancelled' ? 6 : 0.7,
+      goOn: /^(error|cancelled|starting)$/.test(head?.owner ? '' : `${head?.status}`) ? 6 : 0.7,
       cancel: 0.4,
-      branch: this.#deleting ? 0 : 0.35,
+      branch: this.#deleting ? 0 : 0.3,
+      fork: this.#deleting ? 0 : 0.2,
+      subscribe: this.calls.busy.length < this.calls.active.length ? 0 : 0.15,
       read: 0.5,
       delete: this.#deleting ? 1 : 0,
     })
@@ -261,8 +265,16 @@ export class Play {
     else if (kind === 'branch') {
       const past = this.#truth.turn()
       if (past.length > 0) this.#run(process, { from: luck.pick(past).id })
-    } else if (kind === 'delete') this.#call(process, 'delete', ({ app }) => app.delete(THREAD))
-    else this.#call(process, 'read', (one) => this.#read(one))
+    } else if (kind === 'fork') {
+      const past = this.#truth.turn()
+      const from = past.length > 0 ? luck.pick(past).id : ''
+      if (from) this.#call(process, `fork ${from}`, ({ app }) => app.fork(THREAD, { from }))
+    } else if (kind === 'subscribe')
+      this.#call(process, FOLLOWING, ({ app }) =>
+        follow(world, app, luck.between(1, 40), this.#over.signal),
+      )
+    else if (kind === 'delete') this.#call(process, 'delete', ({ app }) => app.delete(THREAD))
+    else this.#call(process, 'read', ({ app }) => readAll(world, app))
   }
 
   #answer(id: string): unknown {
@@ -298,25 +310,12 @@ export class Play {
     )
   }
 
-  /** Reads everything there is to read; nobody's doing makes it fail. */
-  async #read({ app }: Process): Promise<void> {
-    const now = await app.state(THREAD)
-    await app.interruptions({ thread: THREAD })
-    let last = '~'
-    for await (const { checkpoint } of app.history(THREAD, { limit: 5 })) {
-      // Of the same instant there may be one that nothing leads to.
-      if (checkpoint.slice(0, 10) > last.slice(0, 10))
-        this.#world.violation(`history goes from ${last} to ${checkpoint}`)
-      last = checkpoint
-    }
-    for await (const { thread } of app.runs(THREAD, { limit: 3 })) void thread
-    if (now && now.ns.length > 0) this.#world.violation('the state is that of a child')
-  }
-
   /** Everything goes on, and nothing goes wrong any more. */
   async #calm(): Promise<void> {
     const world = this.#world
     world.calm = true
+    this.#over.abort()
+    this.#over = new AbortController()
     for (const { client } of this.#processes) client.frozen = undefined
     while (this.#fine && (await world.turn()));
     for (const { client, what } of this.calls.active)
@@ -378,7 +377,7 @@ export class Play {
       this.#call(process, 'look', async ({ app }) => {
         const state = JSON.stringify((await app.state(THREAD))?.state)
         if (state !== expected) this.#world.violation(`the state is ${state}, not ${expected}`)
-        await this.#read(process)
+        await readAll(this.#world, app)
       }),
     )
   }

@@ -35,6 +35,8 @@ export interface Weather {
   readonly lose: number
   /** The process ends at it. */
   readonly kill: number
+  /** What has been reported lost may land all the same, later. */
+  readonly late: boolean
 }
 
 /** Where rows are, and how a process gets at them. */
@@ -122,7 +124,7 @@ const isWord = (key: string): boolean => key.startsWith('h/') && !isHead(key)
 function operate<Value>(
   world: World,
   client: Client,
-  { lose, kill }: Weather,
+  { lose, kill, late }: Weather,
   label: string,
   work: () => Promise<Value>,
 ): Promise<Value> {
@@ -143,7 +145,7 @@ function operate<Value>(
         else world.park(client, `reply to ${label}`, settle)
       }
       if (lost) {
-        const how = world.fate.pick(['done', 'late', 'never'])
+        const how = world.fate.pick(['done', late ? 'late' : 'done', 'never'])
         world.note(`${client.name} hears nothing of it: ${how}`)
         const error = new Network(label, client)
         if (how === 'done') void work().catch(() => {})
