@@ -2,7 +2,7 @@ import { isHeddleError } from '../errors.ts'
 import { bytesOf, cut, isOver } from '../lib/cut.ts'
 import { over } from '../store/over.ts'
 import type { Batch, Caps, Entry, Key, Put, Revision, Store } from '../store/store.ts'
-import { isCuttable, isPiece, pieceKey } from './keys.ts'
+import { isCuttable, isListed, isPiece, pieceKey } from './keys.ts'
 
 /** What stands in a row whose text lies in pieces: this, and how many they are. */
 const MARK = '+'
@@ -145,10 +145,11 @@ function piecesOf(row: Entry | undefined): Key[] {
   return count ? Array.from({ length: Number(count[1]) }, (_, n) => pieceKey(row.key, n)) : []
 }
 
-/** What matters most in the commit of a head: rows of indexes are found before a head says that they are true. */
+/** What matters most in the commit of a head: history and indexes are listed, whatever a head says of them. */
 function rank({ key, put }: Write): number {
   if (key.startsWith('h/')) return 0
-  return (key.startsWith('t/') ? 3 : 1) + (put ? 0 : 1)
+  if (!key.startsWith('t/')) return put ? 2 : 3
+  return put ? (isListed(key) ? 1 : 4) : 5
 }
 
 /** Fills a commit: tells of one write after the other whether it still fits. What fits none is left to the store to refuse. */

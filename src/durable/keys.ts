@@ -127,6 +127,8 @@ export function pieceKey(key: Key, n: number): Key {
   return `${key.slice(0, at)}x/${key.slice(at)}.${n}`
 }
 export const isPiece = (key: Key): boolean => kindOf(key) === 'x'
+/** Whether it is a row of history: a checkpoint, or the record of a run. */
+export const isListed = (key: Key): boolean => /[cr]/.test(kindOf(key) ?? '')
 /** Whether the row may lie in pieces. Those of a journal don't: they are removed without being read. */
 export const isCuttable = (key: Key): boolean => !/[wx]/.test(kindOf(key) ?? 'x')
 /** Piece `n` of a part of a head. */
