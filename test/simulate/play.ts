@@ -173,7 +173,7 @@ export class Play {
     if (living.length === 0) return
     const { client } = fate.pick(living)
     if (world.strikes('kill', 0.002)) world.kill(client, () => fate.chance(0.5))
-    else if (world.strikes('freeze', 0.005)) {
+    else if (world.strikes('freeze', 0.01)) {
       client.frozen = fate.chance(0.5) ? 'sent' : 'held'
       world.note(`${client.name} stands still: ${client.frozen}`)
     } else if (world.strikes('clock', 0.003)) {

@@ -31,6 +31,7 @@ export class Truth {
   readonly #owners = new Map<string, string>()
   #headText = ''
   readonly #seen = new Set<Key>()
+  readonly #brought = new Set<Key>()
   readonly #writers = new Map<Key, Client | undefined>()
 
   constructor(
@@ -49,6 +50,10 @@ export class Truth {
     const before = this.rows.get(key)
     if (before !== undefined && before !== text && !this.#maySay(key, client))
       this.#world.violation(`row ${key} was ${before}, and is written again as ${text}`)
+    // A name belongs to one claim, unless whoever claims next brings the row along. Who stands still may yet write it.
+    const other = !this.#atomic && before !== undefined && this.#writers.get(key) !== client
+    if (other && key.startsWith(`${this.root}s/`) && !this.#brought.has(key))
+      this.#world.violation(`row ${key} is written by another process, too`)
     this.rows.set(key, text)
     this.#writers.set(key, client)
     if (/\/c\/[^/]+\/[^/]+$/.test(key)) this.#checkpoint(key, text)
@@ -135,7 +140,10 @@ export class Truth {
     const carried = new Set(again ? before?.redo?.map(([key]) => key) : [])
     this.head = head
     for (const [key, row] of head.redo ?? [])
-      if (row !== null && !carried.has(key)) this.#settled(client, key, row)
+      if (row !== null && !carried.has(key)) {
+        this.#brought.add(key)
+        this.#settled(client, key, row)
+      }
     this.root = rootPrefix(`${'~e'}.${head.thread}`, head.born)
     if (head.status === 'deleted') return
     if (head.checkpoint !== before?.checkpoint || !again) this.#moved(head, before?.checkpoint)
