@@ -118,11 +118,11 @@ it('what a child asks after a cancel is another question, and the paused run kee
   expect(runs).toEqual(['interrupted'])
 
   const second = await app.run({ thread: 't1' })
-  const [before, after] = [first, second].map((outcome) =>
+  const [before, again] = [first, second].map((outcome) =>
     outcome.status === 'interrupted' ? outcome.interruptions.map(({ id }) => id) : [],
   )
-  expect(after).toHaveLength(1)
-  expect(after).not.toEqual(before)
+  expect(again).toHaveLength(1)
+  expect(again).not.toEqual(before)
   const cancelled = await app.interruptions({ thread: 't1', status: 'cancelled' })
   expect(cancelled.map(({ id }) => id)).toEqual(before)
   expect(await app.run({ thread: 't1', answer: 'yes' })).toMatchObject({ state: { said: 'yes' } })
