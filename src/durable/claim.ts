@@ -227,7 +227,7 @@ export class Claim {
     const { atomic, maxBatchRows, maxBatchBytes } = this.#owner.store.caps
     // Where rows go ahead of a head they may still come in: nothing is named or counted like them.
     if (this.failure && !(atomic && Math.min(maxBatchRows, maxBatchBytes) === Infinity))
-      skipAhead(this.head)
+      skipAhead(this.head, this.#owner.clock.now())
     this.failure = undefined
   }
 

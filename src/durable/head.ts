@@ -125,8 +125,12 @@ const list = (items: readonly unknown[]): string =>
 /** More than an owner can tell, or note in one step, without a commit that says so. */
 export const SKIP = 2 ** 32
 
-/** Takes over: the last owner may still be writing and telling, and nothing of ours may be named or counted like its own. */
-export function skipAhead(head: Head): void {
+/**
+ * Takes over: the last owner may still be writing and telling, and nothing of ours may be named or counted like its own,
+ * or sort before it.
+ */
+export function skipAhead(head: Head, now: number): void {
+  head.last = Math.max(head.last, now) + 1_000
   const [from, count] = head.entries.at(-1) ?? [0, 0]
   head.entries.push([from + count + SKIP, 0])
   head.seq += SKIP

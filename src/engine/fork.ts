@@ -63,7 +63,7 @@ async function attempt(
   run.tookOver = source.head.owner !== ''
   if (to === undefined) {
     if (owned(source.head, app.owner.clock.now())) throw busy('fork', thread, source.head)
-    if (run.tookOver) skipAhead(source.head)
+    if (run.tookOver) skipAhead(source.head, app.owner.clock.now())
   } else if (await exists(app, tenant, to)) throw occupied(to)
   const level = (run.level = new Level(run, app.plan))
   const at = await stand(run, level, { from, apart: true })

@@ -67,7 +67,7 @@ async function seize(
       const { owner, run: theirs, until } = claim.head
       const run = new Run(app, {})
       run.claim = claim
-      if (owner) skipAhead(claim.head)
+      if (owner) skipAhead(claim.head, clock.now())
       run.dropOpen({ puts, deletes })
       if (await claim.take({ puts, deletes })) return run
       if (!owner || tries < OUTRUN) continue

@@ -79,7 +79,7 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
   }
   run.tookOver = head.owner !== ''
   if (run.tookOver) {
-    skipAhead(head)
+    skipAhead(head, app.owner.clock.now())
     // Somebody who asks for it has seen what happened: the count is for what goes on by itself.
     head.strikes = request.wake === undefined ? 0 : head.strikes + 1
   }
