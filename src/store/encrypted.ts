@@ -32,7 +32,7 @@ const MORE_BYTES = IV_BYTES + 16
  */
 export function encrypted(store: Store, options: EncryptedOptions): Store {
   const { key, id = '1', old = {} } = Object(options) as EncryptedOptions
-  const isKey = (one: unknown): boolean => Object(Object(one).algorithm) === Object(one).algorithm
+  const isKey = (one: unknown): boolean => typeof Object(one).algorithm === 'object'
   if (!(typeof key === 'function' || isKey(key)) || !Object.values(old).every(isKey))
     throw new TypeError(`Cannot encrypt store "${store.name}": a key is no CryptoKey`)
   for (const one of [id, ...Object.keys(old)]) {
