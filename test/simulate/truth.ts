@@ -74,9 +74,9 @@ export class Truth {
     for (const key of this.rows.keys()) if (key.startsWith(prefix)) this.rows.delete(key)
   }
 
-  /** Where a batch can be torn, whoever wrote a row in vain may write it again; and who cancels a run ends its record too. Where children stood is a hint. */
+  /** Where a batch can be torn, whoever wrote a row in vain may write it again; and who cancels ends records too. Where children stood is a hint. */
   #maySay(key: Key, client: Client | undefined): boolean {
-    const names = key.endsWith('.e') || key.startsWith(`${this.root}f/`)
+    const names = /\.[ae]$/.test(key) || key.startsWith(`${this.root}f/`)
     return !this.#atomic && (this.#writers.get(key) === client || names)
   }
 
