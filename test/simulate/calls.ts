@@ -68,7 +68,7 @@ export class Calls {
       client,
       what,
       over: false,
-      alone: beside.length === 0 && !world.waits(client),
+      alone: beside.length === 0 && !world.waits(client) && !world.waits(),
     }
     for (const other of beside) other.alone = false
     const { applied } = client

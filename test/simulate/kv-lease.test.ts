@@ -1,3 +1,3 @@
 import { playSeeds } from './seeds.ts'
 
-playSeeds('kv-lease', 700)
+playSeeds('kv-lease', 500)

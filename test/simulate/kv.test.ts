@@ -1,3 +1,3 @@
 import { playSeeds } from './seeds.ts'
 
-playSeeds('kv', 300)
+playSeeds('kv', 250)

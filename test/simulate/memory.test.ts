@@ -1,3 +1,3 @@
 import { playSeeds } from './seeds.ts'
 
-playSeeds('memory', 1000)
+playSeeds('memory', 1250)

@@ -142,7 +142,7 @@ export class Play {
   /** Everything that may go wrong does, by chance. */
   async #storm(turn: number): Promise<void> {
     const world = this.#world
-    const end = world.turns + this.#luck.between(20, 180)
+    const end = world.turns + this.#luck.between(20, 130)
     while (world.turns < end && this.#fine) {
       this.#mishap()
       const quiet = this.calls.busy.length === 0
