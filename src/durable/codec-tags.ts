@@ -114,11 +114,13 @@ function whole<Group extends { readonly size: number }>(
 }
 
 // Its type is the nearest built-in class, so that `instanceof TypeError` holds for subclasses too. Of the members that
-// aren't enumerable only these are stored: the stack isn't.
-function fromError(error: Error): Standin {
+// aren't enumerable only these are stored: the stack isn't. A name or a message that is no text can't come back as it was.
+function fromError(error: Error): Standin | undefined {
+  const { name, message } = error
+  if (typeof name !== 'string' || typeof message !== 'string') return undefined
   let type = className(error)
   for (let at: object = error; !isError(type); type = className(at)) at = Object.getPrototypeOf(at)
-  const { stack, ...fields } = { ...error, message: `${error.message}`, name: `${error.name}` }
+  const { stack, ...fields } = { ...error, message, name }
   if (Object.hasOwn(error, 'cause')) fields.cause = error.cause
   return [
     type,

@@ -68,6 +68,9 @@ const { value: values } = fc.letrec<{ value: unknown; record: Record<string, unk
         if (name !== undefined)
           Object.defineProperty(error, 'name', { value: name, configurable: true })
         delete fields['cause']
+        // Those must be texts: codec-refused has what isn't.
+        for (const key of ['name', 'message'])
+          if (typeof fields[key] !== 'string') delete fields[key]
         return Object.defineProperties(error, Object.getOwnPropertyDescriptors(fields))
       }),
     fc
@@ -92,8 +95,7 @@ describe('any value of the types that can be stored', () => {
         expect(alike(decode(reloaded), value)).toBe(true)
         expect(same(cell, reloaded) && same(cell, encode(decode(reloaded)))).toBe(true)
       }),
-      // A fixed seed: seed -1508043674 finds an error with an empty name of its own, which is still to be looked into.
-      { numRuns: 2000, seed: 20261129 },
+      { numRuns: 2000 },
     )
   })
 

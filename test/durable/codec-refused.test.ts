@@ -51,6 +51,8 @@ const refused: readonly (readonly [value: unknown, path: string, type: string])[
   [{ e: new Error('a', { cause: { at: [/a/] } }) }, 'e.cause.at[0]', 'RegExp'],
   [new AggregateError([1, /a/]), 'errors[1]', 'RegExp'],
   [Object.assign(new Error('a'), { request: new Point() }), 'request', 'Point'],
+  [{ e: Object.assign(new Error('a'), { name: [] }) }, 'e', 'Error'],
+  [Object.defineProperty(new TypeError('a'), 'message', { value: 5 }), '', 'TypeError'],
   [{ 'two words': { '0': { é: /a/ } } }, '["two words"]["0"]["é"]', 'RegExp'],
   [
     JSON.parse('{"__proto__":[0]}', (_, value) => (value === 0 ? /a/ : value)),
