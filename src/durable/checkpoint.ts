@@ -58,13 +58,14 @@ type Written = Omit<Checkpoint, 'id' | 'ns' | 'source' | 'next'> & {
 }
 
 /** The text of a checkpoint. A task is its name alone when its id follows from that. */
-export const checkpointText = ({ id: own, ns, source, next, ...row }: Checkpoint): string =>
+export const checkpointText = (row: Checkpoint): string =>
   JSON.stringify({
-    ns: ns.length > 0 ? ns : undefined,
-    source: source === 'step' ? undefined : source,
     ...row,
-    next: next.map(({ key, id, item }) => {
-      const known = id === `${own}.${key}`
+    id: undefined,
+    ns: row.ns.length > 0 ? row.ns : undefined,
+    source: row.source === 'step' ? undefined : row.source,
+    next: row.next.map(({ key, id, item }) => {
+      const known = id === `${row.id}.${key}`
       if (known && item === undefined) return key
       // What is falsy is written as it is.
       return { key, id: known ? undefined : id, item: item && write(item) }

@@ -1,4 +1,5 @@
 import type { Key, Put, Revision } from '../store/store.ts'
+import { takesAll } from './fit.ts'
 import { headText, readHead, runText, skipAhead, type Head } from './head.ts'
 import { carried, Held } from './held.ts'
 import { journalKey, rootPrefix, type Address } from './keys.ts'
@@ -224,10 +225,9 @@ export class Claim {
     // What the claim wrote is there by now.
     if (this.failure && this.#stored)
       Object.assign(this.head, readHead(this.#stored), { redo: undefined })
-    const { atomic, maxBatchRows, maxBatchBytes } = this.#owner.store.caps
+    const { store, clock } = this.#owner
     // Where rows go ahead of a head they may still come in: nothing is named or counted like them.
-    if (this.failure && !(atomic && Math.min(maxBatchRows, maxBatchBytes) === Infinity))
-      skipAhead(this.head, this.#owner.clock.now())
+    if (this.failure && !takesAll(store.caps)) skipAhead(this.head, clock.now())
     this.failure = undefined
   }
 

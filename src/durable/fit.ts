@@ -20,6 +20,10 @@ interface Write {
   readonly size: number
 }
 
+/** Whether a store takes a commit of any size, whole or not at all. */
+export const takesAll = ({ atomic, maxBatchRows, maxBatchBytes }: Caps): boolean =>
+  atomic && Math.min(maxBatchRows, maxBatchBytes) === Infinity
+
 /**
  * Whether a commit surely fits a store as it is.
  *

@@ -2,7 +2,7 @@ import { cut, isOver } from '../lib/cut.ts'
 import { digest } from '../lib/digest.ts'
 import type { Caps, Entry, Key, Put, Store } from '../store/store.ts'
 import { Unreadable } from './codec.ts'
-import { fits } from './fit.ts'
+import { fits, takesAll } from './fit.ts'
 import { headText, readHead, runText, type Head } from './head.ts'
 import { carried } from './held.ts'
 import { headKey, headPieceKey, rootPrefix } from './keys.ts'
@@ -36,7 +36,7 @@ export class HeadRow {
    * head goes into one row.
    */
   goesWith(head: Head, puts: readonly Put[], deletes: readonly Key[], caps: Caps): boolean {
-    if (caps.atomic && caps.maxBatchRows + caps.maxBatchBytes === Infinity) return true
+    if (takesAll(caps)) return true
     const redo = caps.atomic ? undefined : carried(puts, deletes)
     const value = headText(runText({ ...head, redo }), head)
     if (redo) return this.isWhole(value, caps.maxValueBytes)

@@ -38,7 +38,9 @@ export class Calls {
   /** What the journal gets when the task pauses: waits that were over at once. */
   readonly notes: Entry[] = []
   readonly held: Held[] = []
-  readonly children: Set<Level> = new Set()
+  /** Child graphs under way, by the number of their call: they begin when what they wait for lets them. */
+  readonly #children: Map<number, Level> = new Map()
+  #called = 0
   /** Work under `once`, by place; the part of it that runs now; and what is on its way to the store. */
   readonly works: Map<string, Promise<Cell>> = new Map()
   inside: Work | undefined
@@ -46,6 +48,17 @@ export class Calls {
   /** Places that were given out in this attempt. */
   readonly used: Set<string> = new Set()
   readonly #counts: Map<string, number> = new Map()
+
+  /** Child graphs under way, in the order of their calls. */
+  get children(): Level[] {
+    return [...this.#children].sort(([a], [b]) => a - b).map(([, level]) => level)
+  }
+
+  /** Keeps the place of a child graph that is called; what comes back says that it is under way, or has ended. */
+  child(): (level?: Level) => void {
+    const n = this.#called++
+    return (level) => void (level ? this.#children.set(n, level) : this.#children.delete(n))
+  }
 
   /** The number of a call in its group, counted in the order of the calls. */
   count(group: string): number {
@@ -77,7 +90,7 @@ export class Calls {
   again(): void {
     this.#counts.clear()
     this.used.clear()
-    this.children.clear()
+    this.#children.clear()
     for (const place of this.works.keys()) if (!this.storing.has(place)) this.works.delete(place)
     this.asks.length = 0
   }

@@ -24,7 +24,8 @@ export function child(
   return new Promise((resolve, reject) => {
     const { attempt } = execution
     const { inside } = execution.calls
-    enter(execution, plan, input, place, options.emit).then(
+    const underWay = execution.calls.child()
+    enter(execution, plan, input, place, underWay, options.emit).then(
       (state) => {
         if (execution.attempt !== attempt) return
         execution.busy--
@@ -51,6 +52,7 @@ async function enter(
   plan: Plan,
   input: unknown,
   where: string | Promise<string>,
+  underWay: (level?: Level) => void,
   emit: ((event: unknown) => unknown) | undefined,
 ): Promise<Record<string, unknown> | undefined> {
   const { run } = execution.step.level
@@ -81,11 +83,11 @@ async function enter(
     await run.claim.commit({ puts: [...puts, ...run.noteChild(level)] })
   }
   level.assertAlive()
-  execution.calls.children.add(level)
+  underWay(level)
   const how = await drive(level)
   if (!run.durable && level.stale) level.save()
   if (how === 'ended') {
-    execution.calls.children.delete(level)
+    underWay()
     return snapshot(level.state)
   }
   await level.step?.keep()

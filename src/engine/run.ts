@@ -196,8 +196,5 @@ export const indexPuts = (claim: Claim, open: OpenPause): Put[] =>
 export function stepsOf(level: Level): Execution['step'][] {
   const { step } = level
   if (!step) return []
-  return [
-    step,
-    ...step.executions.flatMap(({ asked }) => [...(asked?.children ?? [])].flatMap(stepsOf)),
-  ]
+  return [step, ...step.executions.flatMap(({ asked }) => (asked?.children ?? []).flatMap(stepsOf))]
 }

@@ -12,10 +12,10 @@ import {
   times,
   unevenStore,
 } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
-const quiet = { debug() {}, warn() {}, error() {} }
 const FINAL = ['one', 'left', 'right:9', 'three:yes', 'four:once']
 
 /** Four steps with all there is: parallel nodes, a child graph, a retry, a question, work under once, async routers. */
@@ -98,7 +98,7 @@ async function stopAgainAndAgain(seed: number, durability: Durability): Promise<
   let stops = 0
   for (let round = 0; ; round++) {
     expect(round, `rounds of seed ${seed}`).toBeLessThan(200)
-    const app = compile(story(random), { store, clock, logger: quiet, durability })
+    const app = compile(story(random), { store, clock, logger: silent, durability })
     const before = await app.state('t')
     if (before?.status === 'success') break
     const answer = before?.interruptions.length === 1

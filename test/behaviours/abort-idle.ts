@@ -4,8 +4,6 @@ import { failure } from './harness.ts'
 const { setTimeout: start, clearTimeout: stop } = globalThis
 
 /** A logger for tests in which something goes wrong on purpose. */
-export const quiet = { debug() {}, warn() {}, error() {} }
-
 /** Waits as a well-behaved node does: an abort ends it at once, and nothing is left behind. */
 export function idle(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,9 +1,10 @@
 // B25: an abort reaches whatever a run is doing. Tools, models and hooks come with their issues.
 import { compile, memory, type CompiledGraph } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { quiet, timedFailure } from './abort-idle.ts'
+import { timedFailure } from './abort-idle.ts'
 import { hang, places, type Hang } from './abort-hang.ts'
 import { after, all, countedSignal, countingClock, failure, keepBooks, rowsOf } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -18,7 +19,7 @@ describe.each(Object.entries(places))('an abort in %s', (_, make) => {
   it('ends the run at once with the reason, writes nothing more, and the thread can go on', async () => {
     const h = hang()
     const store = memory()
-    const app = compile(make(h), { store, clock: countingClock(), logger: quiet })
+    const app = compile(make(h), { store, clock: countingClock(), logger: silent })
     const live = await begun(h, app)
     const reason = new Error('stop')
     const stopped = timedFailure(all(live))
@@ -37,7 +38,7 @@ describe.each(Object.entries(places))('an abort in %s', (_, make) => {
     expect(await rowsOf(store)).toEqual(before)
     expect(h.calls['b']).toBeUndefined()
 
-    const app2 = compile(make(h), { store, clock: countingClock(), logger: quiet })
+    const app2 = compile(make(h), { store, clock: countingClock(), logger: silent })
     const ended = await app2.run({ thread: 't', ...(!left && { input: {} }) })
     expect(ended).toMatchObject({ status: 'success', state: { x: 2 } })
     expect(h.calls['b']).toBe(1)
@@ -45,7 +46,7 @@ describe.each(Object.entries(places))('an abort in %s', (_, make) => {
 
   it('by the signal of the request does the same, and no listener stays on it', async () => {
     const h = hang()
-    const app = compile(make(h), { clock: countingClock(), logger: quiet })
+    const app = compile(make(h), { clock: countingClock(), logger: silent })
     const caller = countedSignal()
     const running = app.run({ thread: 't', input: {}, signal: caller.signal })
     const stopped = timedFailure(running)
@@ -63,7 +64,7 @@ describe.each(Object.entries(places))('an abort in %s', (_, make) => {
 
   it('by a timeout of the run is an error, not a cancel', async () => {
     const h = hang()
-    const app = compile(make(h), { clock: countingClock(), logger: quiet })
+    const app = compile(make(h), { clock: countingClock(), logger: silent })
     const { error, ms } = await timedFailure(app.run({ thread: 't', input: {}, timeout: 30 }))
     expect(error).toMatchObject({ name: 'TimeoutError' })
     expect(ms).toBeGreaterThanOrEqual(25)

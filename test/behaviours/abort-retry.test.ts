@@ -2,9 +2,10 @@
 import { compile, type StreamEvent } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, quiet, timedFailure, until } from './abort-idle.ts'
+import { gate, idle, timedFailure, until } from './abort-idle.ts'
 import { starts, tried } from './abort-tried.ts'
 import { after, countingClock, eachWay, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -20,7 +21,7 @@ describe('a retry', () => {
       },
       { retry: { attempts: 3, delay: 10, factor: 2, jitter: 0 } },
     )
-    const live = compile(make(), { clock, logger: quiet }).stream({ thread: 't', input: {} })
+    const live = compile(make(), { clock, logger: silent }).stream({ thread: 't', input: {} })
     const events: StreamEvent[] = []
     const reading = (async () => {
       for await (const event of live) events.push(event)
@@ -49,7 +50,7 @@ describe('a retry', () => {
       { retry: { attempts: 5, delay: 100, factor: 10, maxDelay: 300, jitter: 0.5 } },
     )
     const running = failure(
-      compile(make(), { clock, random: () => 0.5, logger: quiet }).run({ thread: 't', input: {} }),
+      compile(make(), { clock, random: () => 0.5, logger: silent }).run({ thread: 't', input: {} }),
     )
     await clock.advance(5000)
     await running
@@ -70,7 +71,7 @@ describe('a retry', () => {
         { retry: { attempts: 2 } },
       )
       const running = failure(
-        compile(make(), { clock, random: () => random, logger: quiet }).run({
+        compile(make(), { clock, random: () => random, logger: silent }).run({
           thread: 't',
           input: {},
         }),
@@ -93,7 +94,7 @@ describe('a retry', () => {
       },
       { retry: { attempts: 2, delay: 1 } },
     )
-    const story = open(make, { logger: quiet })
+    const story = open(make, { logger: silent })
     expect((await story.start()).status).toBe('interrupted')
     expect(calls.n).toBe(1)
     const pass = await story.answerOne('yes')
@@ -120,7 +121,7 @@ describe('a retry', () => {
         retry: { attempts: 9, delay: 1, when: (error) => (error as Error).message === 'passing' },
       },
     )
-    const second = compile(picky.make(), { clock: countingClock(), logger: quiet })
+    const second = compile(picky.make(), { clock: countingClock(), logger: silent })
     expect((await failure(second.run({ thread: 't', input: {} }))).message).toBe('lasting')
     expect(picky.calls.n).toBe(2)
   })
@@ -133,7 +134,7 @@ describe('a retry', () => {
       },
       { retry: { attempts: 3, delay: 5000, jitter: 0 } },
     )
-    const app = compile(make(), { clock, logger: quiet })
+    const app = compile(make(), { clock, logger: silent })
     const live = app.stream({ thread: 't', input: {} })
     const events: StreamEvent[] = []
     const reading = (async () => {

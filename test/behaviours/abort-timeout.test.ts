@@ -2,9 +2,10 @@
 import { compile, field, graph } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, quiet, timedFailure } from './abort-idle.ts'
+import { gate, idle, timedFailure } from './abort-idle.ts'
 import { starts, tried } from './abort-tried.ts'
 import { after, all, countingClock, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -34,7 +35,7 @@ describe('the timeout of a node', () => {
         },
         edges: { start: ['slow', 'sibling'], slow: 'end', sibling: 'end' },
       }),
-      { clock: countingClock(), logger: quiet },
+      { clock: countingClock(), logger: silent },
     )
     expect(await app.run({ thread: 't', input: {}, signal: controller.signal })).toMatchObject({
       status: 'success',
@@ -69,7 +70,7 @@ describe('the timeout of a node', () => {
         },
         edges: { start: ['deaf', 'sibling'], deaf: 'end', sibling: 'end' },
       }),
-      { clock: countingClock(), logger: quiet },
+      { clock: countingClock(), logger: silent },
     )
     const { error, ms } = await timedFailure(app.run({ thread: 't', input: {} }))
     expect(error).toMatchObject({
@@ -105,7 +106,7 @@ describe('the timeout of a node', () => {
       },
       { timeout: 30, retry: { attempts: 3, delay: 100, factor: 1, jitter: 0 } },
     )
-    const app = compile(make(), { clock, logger: quiet })
+    const app = compile(make(), { clock, logger: silent })
     const live = app.stream({ thread: 't', input: {} })
     await clock.advance(30)
     expect(signals[0]?.reason).toMatchObject({ name: 'TimeoutError' })
@@ -150,7 +151,7 @@ describe('the timeout of a node', () => {
       },
       { timeout: 40, retry: { attempts: 2, delay: 1 } },
     )
-    const app = compile(make(), { clock: countingClock(), logger: quiet })
+    const app = compile(make(), { clock: countingClock(), logger: silent })
     expect(await app.run({ thread: 't', input: {} })).toMatchObject({ state: { x: [false, true] } })
   })
 
@@ -168,7 +169,7 @@ describe('the timeout of a node', () => {
       },
       { timeout: 200, retry: { attempts: 2, delay: 1 } },
     )
-    const app = compile(make(), { clock: countingClock(), logger: quiet })
+    const app = compile(make(), { clock: countingClock(), logger: silent })
     expect(await app.run({ thread: 't', input: {} })).toMatchObject({ status: 'interrupted' })
     held.open()
     await after(5)
@@ -204,7 +205,7 @@ describe('the timeout of a node', () => {
       },
       { timeout: 150, retry: { attempts: 2, delay: 60 } },
     )
-    const app = compile(make(), { clock: countingClock(), logger: quiet })
+    const app = compile(make(), { clock: countingClock(), logger: silent })
     const live = app.stream({ thread: 't', input: {} })
     await timedOut.promise
     held.open()
@@ -221,7 +222,7 @@ describe('the timeout of a node', () => {
       },
       { timeout: 200, retry: { attempts: 2, delay: 1 } },
     )
-    const app = compile(make(), { clock: countingClock(), logger: quiet })
+    const app = compile(make(), { clock: countingClock(), logger: silent })
     const outcome = await app.run({ thread: 't', input: {} })
     expect(outcome).toMatchObject({ status: 'interrupted', interruptions: [{ payload: 'sure?' }] })
     expect(await app.run({ thread: 't', answer: 'yes' })).toMatchObject({

@@ -2,7 +2,7 @@
 import { append, compile, field, graph, memory, reduced, type Batch, type Store } from 'heddle'
 import { expect, it } from 'vitest'
 import { after, keepBooks } from './harness.ts'
-import { silent } from './refusals-damage.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 

@@ -2,8 +2,9 @@
 import { compile, graph, memory, type CompiledGraph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { keepBooks, rowsOf } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -37,7 +38,7 @@ describe.each([
             },
             edges: { start: ['ask', 'nap'], ask: 'end', nap: 'end' },
           }),
-          { store: on, clock, logger: quiet },
+          { store: on, clock, logger: silent },
         )
       await open(store).run({ thread: 't', input: {} })
       const before = (await rowsOf(store)).map(({ key }) => key)

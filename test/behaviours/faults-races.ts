@@ -12,6 +12,7 @@ import { withFaults } from 'heddle/testing'
 import { mulberry32, unevenStore } from './luck.ts'
 import { oneLine } from './faults-tools.ts'
 import { equal, pause, refusedWith, type Cases } from './portable.ts'
+import { silent } from '../fakes/silent.ts'
 
 const ROUNDS = 10
 const LATE = ['nothing_to_resume', 'resume_conflict']
@@ -97,7 +98,7 @@ class Desk {
   readonly calls = { gate: 0, pay: 0 }
 
   on(store: Store): CompiledGraph {
-    return compile(this.#graph(), { store, logger: { debug() {}, warn() {}, error() {} } })
+    return compile(this.#graph(), { store, logger: silent })
   }
 
   #graph(): Graph {

@@ -16,6 +16,7 @@ import {
   type Operation,
 } from 'heddle/testing'
 import { all, equal, rowsOf } from './portable.ts'
+import { silent } from '../fakes/silent.ts'
 
 /** A way to fail at an operation. */
 export type Way = 'crash before' | 'crash after' | 'lost reply' | 'error' | 'torn'
@@ -35,8 +36,6 @@ const FAULTS: Readonly<Record<Way, (at: number) => readonly Fault[]>> = {
 const LANES = 8
 /** How long a dead process keeps a thread. */
 export const LEASE = 60_000
-const quiet = { debug() {}, warn() {}, error() {} }
-
 /** One machine: its processes die with their store, and others follow. */
 export interface Machine {
   /** The app of the process that runs now. */
@@ -51,7 +50,7 @@ export function machine(store: Store, graph: Graph, faults: readonly Fault[] = [
   let faulty = withFaults(store, faults)
   let clock = manualClock()
   const open = (): CompiledGraph =>
-    compile(graph, { store: faulty, clock, logger: quiet, leaseMs: LEASE })
+    compile(graph, { store: faulty, clock, logger: silent, leaseMs: LEASE })
   let app = open()
   return {
     get app() {

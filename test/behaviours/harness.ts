@@ -17,6 +17,7 @@ import {
 } from 'heddle'
 import { expect, test } from 'vitest'
 import { countedSignal, countingClock } from './books.ts'
+import { silent } from '../fakes/silent.ts'
 
 export { countedSignal, countingClock, keepBooks } from './books.ts'
 export { after, mulberry32, SEEDS, shuffled, times, unevenStore } from './luck.ts'
@@ -244,5 +245,3 @@ function told(event: StreamEvent): string | undefined {
   if (event.kind === 'interrupt') return event.interruption.id
   return event.kind === 'wait' ? event.timer.id : undefined
 }
-
-const silent = { debug() {}, warn() {}, error() {} }

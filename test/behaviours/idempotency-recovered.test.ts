@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { compile, field, graph, memory, type CompiledGraph, type StreamEvent } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { all, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
-
-const silent = { debug() {}, warn() {}, error() {} }
 
 test('who follows a run that dies is told all of the one that takes its place', async () => {
   let stuck = true

@@ -10,10 +10,9 @@ import {
 } from 'heddle'
 import { Crash, manualClock, withFaults } from 'heddle/testing'
 import { all, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
-
-const quiet = { debug() {}, warn() {}, error() {} }
 
 type App = CompiledGraph
 
@@ -123,7 +122,7 @@ test('a run that died is recovered by the next who asks for it, and told whole',
     const thread = `t${k}`
     calls.a = 0
     const store = withFaults(data, [{ at: k, crash: 'after' }])
-    const app = compile(declared, { store, clock, logger: quiet }) as App
+    const app = compile(declared, { store, clock, logger: silent }) as App
     const error = await app.run({ ...request, thread }).catch((thrown: unknown) => thrown)
     if (!(error instanceof Crash)) break
     crashed++

@@ -12,10 +12,9 @@ import {
 import { manualClock, withFaults, type Fault } from 'heddle/testing'
 import { smallStore } from '../fakes/small-store.ts'
 import { all, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
-
-const quiet = { debug() {}, warn() {}, error() {} }
 
 /** A memory that writes rows one after the other. */
 const loose = (): Store => {
@@ -51,10 +50,10 @@ async function dies(store: Store, faults: readonly Fault[]): Promise<boolean> {
   const clock = manualClock('2026-01-01T00:00:00Z')
   const entered: string[] = []
   const dying = withFaults(store, faults)
-  const first = compile(line(entered), { store: dying, clock, logger: quiet })
+  const first = compile(line(entered), { store: dying, clock, logger: silent })
   await first.run({ thread: 't', input: {} }).catch(() => {})
   await clock.advance(60_001)
-  const app = compile(line(entered), { store, clock, logger: quiet })
+  const app = compile(line(entered), { store, clock, logger: silent })
   const state = await app.state('t')
   if (state === undefined) await app.run({ thread: 't', input: {} })
   else if (state.status !== 'success') await app.run({ thread: 't' })
@@ -109,11 +108,11 @@ test('questions of a commit that got only half of its rows ahead were never aske
     const clock = manualClock('2026-01-01T00:00:00Z')
     const store = smallStore(memory())
     const dying = withFaults(store, [{ at, crash: 'after' }])
-    const first = compile(ask, { store: dying, clock, logger: quiet })
+    const first = compile(ask, { store: dying, clock, logger: silent })
     await first.run({ thread: 't', input: {} }).catch(() => {})
     crashed = dying.crashed
     await clock.advance(60_001)
-    const app = compile(ask, { store, clock, logger: quiet })
+    const app = compile(ask, { store, clock, logger: silent })
     const state = await app.state('t')
     if (state === undefined) await app.run({ thread: 't', input: {} })
     else if (state.status !== 'interrupted') await app.run({ thread: 't' })

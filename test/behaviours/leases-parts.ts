@@ -2,7 +2,7 @@
 import { append, compile, field, graph, reduced, type CompileOptions, type Context } from 'heddle'
 import type { CompiledGraph, Graph, Store } from 'heddle'
 import { manualClock, type ManualClock } from 'heddle/testing'
-import { quiet } from './abort-idle.ts'
+import { silent } from '../fakes/silent.ts'
 
 export const LEASE = 60_000
 
@@ -74,7 +74,7 @@ export function processAt(
     commit: (batch) => alive(() => store.commit(batch)),
     clear: (prefix) => alive(() => store.clear(prefix)),
   }
-  const app = compile(make(), { store: own, clock, leaseMs: LEASE, logger: quiet, ...options })
+  const app = compile(make(), { store: own, clock, leaseMs: LEASE, logger: silent, ...options })
   return { app, clock, kill: () => void (gone = true) }
 }
 

@@ -2,9 +2,10 @@
 import { compile, memory, type Durability, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, failure, keepBooks } from './harness.ts'
 import { gate, LEASE, line, processAt, turns } from './leases-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -21,7 +22,7 @@ describe.each(WAYS)('a node longer than the lease (durability %s)', (durability)
     const held = gate()
     const { make, entered } = line(() => held.passed)
     const clock = manualClock(new Date(START))
-    const options = { store, clock, leaseMs: LEASE, logger: quiet, durability }
+    const options = { store, clock, leaseMs: LEASE, logger: silent, durability }
     const running = compile(make(), options).run({ thread: 't', input: {} })
     for (let n = 0; n < 50; n++) {
       await clock.advance(LEASE / 10)
@@ -126,7 +127,7 @@ describe.each(WAYS)('a node longer than the lease (durability %s)', (durability)
       broken = false
     })
     const clock = manualClock(new Date(START))
-    const app = compile(make(), { store, clock, leaseMs: LEASE, durability, logger: quiet })
+    const app = compile(make(), { store, clock, leaseMs: LEASE, durability, logger: silent })
     const running = failure(app.run({ thread: 't', input: {} }))
     await turns()
     broken = true
@@ -147,7 +148,7 @@ describe.each(WAYS)('a node longer than the lease (durability %s)', (durability)
     const before = durability === 'step' ? 4 : 2
     const store = withFaults(under, [{ at: before + 1, lose: 'reply' }])
     const clock = manualClock(new Date(START))
-    const app = compile(make(), { store, clock, leaseMs: LEASE, durability, logger: quiet })
+    const app = compile(make(), { store, clock, leaseMs: LEASE, durability, logger: silent })
     const running = app.run({ thread: 't', input: {} })
     await turns()
     expect(store.log).toHaveLength(before)

@@ -3,9 +3,10 @@
 import { append, compile, field, graph, memory, reduced, type Graph, type Store } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, failure, keepBooks, rowsOf } from './harness.ts'
 import { gate, LEASE, line, processAt, turns } from './leases-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -131,7 +132,7 @@ describe('an owner that is faster at every try', () => {
     const failed = failure(owner.app.run({ thread: 't', input: {} }))
     await turns()
     const clock = manualClock(new Date(START))
-    const app = compile(make(), { store: outrun(store, next), clock, logger: quiet })
+    const app = compile(make(), { store: outrun(store, next), clock, logger: silent })
     const cancelling = app.cancel('t', 'too long')
     while (await noWord(store)) await turns()
     expect(taken()).toBeGreaterThanOrEqual(3)
@@ -156,7 +157,7 @@ describe('an owner that is faster at every try', () => {
     const failed = failure(owner.app.run({ thread: 't', input: {} }))
     await turns()
     const clock = manualClock(new Date(START))
-    const app = compile(make(), { store: outrun(store, next), clock, logger: quiet })
+    const app = compile(make(), { store: outrun(store, next), clock, logger: silent })
     const deleting = app.delete('t')
     while (await noWord(store)) await turns()
     await owner.clock.advance(LEASE / 2)
@@ -173,11 +174,11 @@ describe('an owner that is faster at every try', () => {
     const failed = failure(owner.app.run({ thread: 't', input: {} }))
     await turns()
     const clock = manualClock(new Date(START))
-    const app = compile(make(), { store: outrun(store, next), clock, leaseMs, logger: quiet })
+    const app = compile(make(), { store: outrun(store, next), clock, leaseMs, logger: silent })
     expect(await failure(app.cancel('t'))).toMatchObject({ code: 'thread_busy' })
     expect(await app.state('t')).toMatchObject({ status: 'running' })
     expect(await noWord(store)).toBe(true)
-    await compile(make(), { store, clock, logger: quiet }).cancel('t')
+    await compile(make(), { store, clock, logger: silent }).cancel('t')
     await next()
     expect(await failed).toMatchObject({ code: 'cancelled' })
   })
@@ -208,7 +209,7 @@ describe('a canceller that dies after it has left word', () => {
     await leaveWord(make, store, next)
     await owner.clock.advance(LEASE / 2)
     expect(await failed).toMatchObject({ code: 'cancelled', details: { reason: 'going down' } })
-    const app = compile(make(), { store, logger: quiet })
+    const app = compile(make(), { store, logger: silent })
     expect(await app.state('t')).toMatchObject({ status: 'cancelled' })
     expect(await noWord(store)).toBe(true)
   })

@@ -1,9 +1,10 @@
 // A run that ends its process again and again isn't recovered for ever: it ends as an error, and a person may go on.
 import { append, compile, field, graph, memory, reduced, type Durability, type Graph } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, failure, keepBooks } from './harness.ts'
 import { LEASE, line, processAt, type Process } from './leases-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -30,7 +31,7 @@ function processes(make: () => Graph, options: { readonly durability?: Durabilit
       const dead = new Promise<'dead'>((resolve) => (died = () => resolve('dead')))
       return Promise.race([work(current.app), dead])
     },
-    look: () => compile(make(), { store, logger: quiet }),
+    look: () => compile(make(), { store, logger: silent }),
   }
 }
 
@@ -92,7 +93,7 @@ it('the error is told to the logger and rejects nothing', async () => {
   await world.next((app) => app.run({ thread: 't', input: {} }))
   for (let n = 0; n < 2; n++) await world.next((app) => app.tick())
   const told: unknown[] = []
-  const logger = { ...quiet, warn: (_: string, about?: object) => void told.push(about) }
+  const logger = { ...silent, warn: (_: string, about?: object) => void told.push(about) }
   const last = processAt(START + 9 * LEASE, make, world.store, { logger })
   await last.app.tick()
   expect(told).toMatchObject([

@@ -2,8 +2,9 @@
 import { append, compile, field, graph, memory, reduced } from 'heddle'
 import type { CompiledGraph, CompileOptions, Graph, Snapshot, Store } from 'heddle'
 import { manualClock } from 'heddle/testing'
-import { quiet } from './abort-idle.ts'
+
 import { all, mulberry32, rowsOf } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 /** Counts; appends, works once, asks, and runs a child that counts and asks itself. Fails once in a while, until it is run again. */
 export function wanderer(): Graph {
@@ -62,7 +63,7 @@ export async function past(seed: number, rounds = 12, store: Store = memory()): 
   const clock = manualClock()
   const durability = seed % 5 === 0 ? 'exit' : 'step'
   const on = (rows: Store, options: CompileOptions = {}): CompiledGraph =>
-    compile(wanderer(), { store: rows, clock, durability, logger: quiet, ...options })
+    compile(wanderer(), { store: rows, clock, durability, logger: silent, ...options })
   const app = on(store)
   await app.run({ thread: 't', input: {} })
   for (let round = 0; round < rounds; round++) {

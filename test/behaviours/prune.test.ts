@@ -6,9 +6,10 @@ import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { eventualKv } from '../fakes/eventual-kv.ts'
 import { smallStore } from '../fakes/small-store.ts'
-import { quiet } from './abort-idle.ts'
+
 import { all, failure, keepBooks, rowsOf } from './harness.ts'
 import { past } from './prune-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -154,7 +155,7 @@ it('a thread that somebody runs is refused and left as it is', async () => {
     },
     edges: { start: 'step', step: ({ n }) => (n < 5 ? 'step' : 'wait'), wait: 'end' },
   })
-  const options = { store, clock: manualClock(), logger: quiet }
+  const options = { store, clock: manualClock(), logger: silent }
   const running = compile(slow, options).run({ thread: 't', input: {} })
   const app = compile(slow, options)
   while ((await app.state('t'))?.next.includes('wait') !== true) await Promise.resolve()
@@ -173,7 +174,7 @@ it('a thread whose owner has died is refused until it has been recovered', async
   const store = memory()
   const clock = manualClock()
   const make = (on: Store): CompiledGraph =>
-    compile(counting(5), { store: on, clock, logger: quiet })
+    compile(counting(5), { store: on, clock, logger: silent })
   await failure(
     make(withFaults(store, [{ at: 7, crash: 'after' }])).run({ thread: 't', input: {} }),
   )
@@ -192,7 +193,7 @@ it('rows that crashes have left go when the thread has gone on', async () => {
       const loose = { ...store, caps: { ...store.caps, atomic: false } }
       const clock = manualClock()
       const make = (on: Store): CompiledGraph =>
-        compile(counting(5), { store: on, clock, logger: quiet })
+        compile(counting(5), { store: on, clock, logger: silent })
       const dying = withFaults(loose, [{ at, tear, crash: 'after' }])
       await make(dying)
         .run({ thread: 't', input: {} })
@@ -242,7 +243,7 @@ it('pieces that crashes have left go when the thread has gone on', async () => {
     const store = smallStore(memory())
     const clock = manualClock()
     const make = (on: Store): CompiledGraph =>
-      compile(counting(6, 'x'.repeat(3000)), { store: on, clock, logger: quiet })
+      compile(counting(6, 'x'.repeat(3000)), { store: on, clock, logger: silent })
     await make(withFaults(store, [{ at, crash: 'after' }]))
       .run({ thread: 't', input: {} })
       .catch(() => {})

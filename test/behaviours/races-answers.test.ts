@@ -3,8 +3,9 @@
 import { compile, graph, memory, type CompiledGraph, type Store } from 'heddle'
 import { withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -32,7 +33,7 @@ const desk = (store: Store): CompiledGraph =>
       },
       edges: { start: ['ask', 'other'], ask: 'end', other: 'end' },
     }),
-    { store, logger: quiet },
+    { store, logger: silent },
   )
 
 /** What comes of the slow request for each operation that it may be held up at, and what is stored then. */
@@ -88,7 +89,7 @@ it('a run that only goes on and is overtaken by an answer is told so', async () 
         },
         edges: { start: ['a', 'b'], a: 'end', b: 'end' },
       }),
-      { store: on, logger: quiet },
+      { store: on, logger: silent },
     )
   expect(await outcomeOf(app(store).run({ thread: 't', input: {} }))).toBe('not yet')
   fails = false

@@ -2,8 +2,9 @@
 import { compile, field, graph, memory, type Graph, type Store } from 'heddle'
 import { withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -23,7 +24,7 @@ const asking = (): Graph =>
 
 /** The store as seen by somebody for whom another process is faster, so many times, between each look and its claim. */
 function outrun(store: Store, times: number): Store {
-  const faster = compile(asking(), { store, logger: quiet })
+  const faster = compile(asking(), { store, logger: silent })
   return {
     ...store,
     async commit(batch) {
@@ -68,7 +69,7 @@ describe.each(['cancel', 'delete'] as const)('%s', (what) => {
       },
       edges: { start: 'work', work: 'end' },
     })
-    const app = compile(make, { store, logger: quiet })
+    const app = compile(make, { store, logger: silent })
     const run = failure(app.run({ thread: 't', input: {} }))
     await app[what]('t')
     expect(await run).toMatchObject({ code: 'cancelled' })
@@ -81,7 +82,7 @@ describe.each(['cancel', 'delete'] as const)('%s', (what) => {
 })
 
 it('a cancel voids what is open also when a run of its own process has just stopped', async () => {
-  const app = compile(asking(), { store: memory(), logger: quiet })
+  const app = compile(asking(), { store: memory(), logger: silent })
   await app.run({ thread: 't', input: {} })
   const run = failure(app.run({ thread: 't', answer: 'yes' }))
   await app.cancel('t')

@@ -3,7 +3,7 @@ import { append, compile, field, graph, memory, reduced, type Batch, type Store 
 import { manualClock, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
 import { all, keepBooks } from './harness.ts'
-import { silent } from './refusals-damage.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 

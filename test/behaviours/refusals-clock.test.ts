@@ -1,8 +1,9 @@
 // Clocks and leases that lead to no instant: refused before a row is written.
 import { compile, field, graph, memory } from 'heddle'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { failure, keepBooks, rowsOf } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -18,7 +19,7 @@ it.each([Number.NaN, Infinity, -Infinity, 3.7e15, -3.7e15, 1e300])(
   async (now) => {
     const store = memory()
     const clock = { now: () => now, after: () => () => {} }
-    const app = compile(counting, { store, clock, logger: quiet })
+    const app = compile(counting, { store, clock, logger: silent })
     const error = await failure(app.run({ thread: 't', input: {} }))
     expect(error).toBeInstanceOf(RangeError)
     expect(error.message).toMatch(/^Cannot tell the time: the clock says /)
@@ -32,7 +33,7 @@ it('a clock that breaks later damages no thread', async () => {
   const clock = { now: () => now, after: () => () => {} }
   await compile(counting, { store, clock }).run({ thread: 't', input: {} })
   now = Number.NaN
-  const app = compile(counting, { store, clock, logger: quiet })
+  const app = compile(counting, { store, clock, logger: silent })
   expect(await failure(app.run({ thread: 't', input: {} }))).toBeInstanceOf(RangeError)
   now = Date.now()
   expect((await app.run({ thread: 't', input: {} })).state).toEqual({ n: 2 })

@@ -11,10 +11,10 @@ import {
   kindOf,
   looks,
   mine,
-  silent,
   story,
   told,
 } from './refusals-damage.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 

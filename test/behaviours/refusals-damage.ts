@@ -3,10 +3,9 @@ import { append, compile, field, graph, memory, reduced, type Store } from 'hedd
 import { expect } from 'vitest'
 import { all } from './harness.ts'
 import { rowsOf } from './portable.ts'
+import { silent } from '../fakes/silent.ts'
 
 export const calls: string[] = []
-export const silent = { debug() {}, warn() {}, error() {} }
-
 /** One step, then a question beside a sibling that finishes, with work done once, and a timer. */
 export const story = graph({
   name: 'story',

@@ -2,8 +2,9 @@
 import { compile, field, graph, memory, type Graph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, keepBooks, rowsOf } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -57,7 +58,7 @@ it.each([
       },
       edges: { start: 'first', first: 'work', work: 'end' },
     }),
-    { store, logger: quiet },
+    { store, logger: silent },
   )
   await expect(app.run({ thread: 't', input: {} })).rejects.toThrow('not yet')
   expect(await journalOf(store)).toHaveLength(1)
@@ -84,10 +85,10 @@ it('on a store without atomic batches a crash between the head and its rows leav
       },
       edges: { start: 'ask', ask: 'end' },
     })
-    const app = compile(make, { store, clock, logger: quiet })
+    const app = compile(make, { store, clock, logger: silent })
     await app.run({ thread: 't', input: {} })
     const dying = withFaults(store, [{ at, tear: 1, crash: 'after' }])
-    await compile(make, { store: dying, clock, logger: quiet })
+    await compile(make, { store: dying, clock, logger: silent })
       .run({ thread: 't', answer: 'yes' })
       .catch(() => {})
     crashed = dying.crashed

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { compile, field, graph, memory, type CompiledGraph } from 'heddle'
 import { manualClock, withFaults, type ManualClock } from 'heddle/testing'
 import { failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
-const silent = { debug() {}, warn() {}, error() {} }
 const START = '2026-01-01T00:00:00Z'
 
 /** Everything that can go on without the clock has gone on. */

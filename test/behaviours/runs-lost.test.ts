@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { compile, field, graph, memory } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { all, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
-
-const quiet = { debug() {}, warn() {}, error() {} }
 
 test('a run whose process died is on record as lost once another goes on, and as it was until then', async () => {
   const clock = manualClock('2026-01-01T00:00:00Z')
@@ -17,7 +16,7 @@ test('a run whose process died is on record as lost once another goes on, and as
     edges: { start: 'one', one: 'two', two: 'end' },
   })
   const dying = withFaults(data, [{ at: 4, crash: 'before' }])
-  const first = compile(steps, { store: dying, clock, logger: quiet }).run({
+  const first = compile(steps, { store: dying, clock, logger: silent }).run({
     thread: 't',
     input: {},
   })

@@ -16,11 +16,12 @@ import {
 import { manualClock, withFaults, type Operation } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { smallStore } from '../fakes/small-store.ts'
-import { quiet } from './abort-idle.ts'
+
 import { atEveryOperation, LEASE, machine, told } from './faults-tools.ts'
 import { failure, keepBooks } from './harness.ts'
 import { all, rowsOf } from './portable.ts'
 import { LIKE_DENO, SIZES, stray } from './sizes-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -169,14 +170,14 @@ describe('claims that are larger than a batch', () => {
       const answers = (who: string): never =>
         Object.fromEntries(open.map(({ id }) => [id, `${who}'s answer`])) as never
       const slow = withFaults(under, [{ at, freeze: true }])
-      const app = compile(asking, { store: slow, logger: quiet })
+      const app = compile(asking, { store: slow, logger: silent })
       const first = app
         .run({ thread: 't', answers: answers('Ann') })
         .catch((error: unknown) => error)
       for (let turn = 0; turn < 1_000 && slow.log.length < at; turn++)
         await new Promise((resolve) => setImmediate(resolve))
       reached = slow.log.length >= at
-      const other = compile(asking, { store: under, logger: quiet })
+      const other = compile(asking, { store: under, logger: silent })
       const second = await other
         .run({ thread: 't', answers: answers('Ben') })
         .catch((e: unknown) => e)
@@ -208,11 +209,11 @@ describe('claims that are larger than a batch', () => {
       const under = smallStore(memory())
       const clock = manualClock()
       const dying = withFaults(under, [{ at, crash: 'after' }])
-      await compile(make, { store: dying, clock, logger: quiet })
+      await compile(make, { store: dying, clock, logger: silent })
         .run({ thread: 't', input })
         .catch(() => {})
       crashed = dying.crashed
-      const app = compile(make, { store: under, clock, logger: quiet })
+      const app = compile(make, { store: under, clock, logger: silent })
       if (crashed && (await app.state('t')) === undefined) {
         expect(await all(app.threads())).toEqual([])
         expect(await failure(app.run({ thread: 't', input }))).toMatchObject({

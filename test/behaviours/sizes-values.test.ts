@@ -14,10 +14,11 @@ import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { tell } from '../runtime/story.ts'
 import { smallStore } from '../fakes/small-store.ts'
-import { quiet } from './abort-idle.ts'
+
 import { failure, keepBooks } from './harness.ts'
 import { rowsOf } from './portable.ts'
 import { LIKE_DENO, SIZES, stray } from './sizes-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -73,7 +74,7 @@ describe.each(SIZES)('a store of %s', (_, make) => {
   it.each([950, 1_000, 3_000, 70_000])('keeps everything of %d characters', async (size) => {
     const store = make()
     const clock = manualClock()
-    const app = () => compile(large(size), { store, clock, logger: quiet })
+    const app = () => compile(large(size), { store, clock, logger: silent })
     const thread = long(500, 'thread ')
     const metadata = { note: long(size, 'note ') }
     const input = { text: long(size, 'input ') }

@@ -1,9 +1,10 @@
 // B24: a failure anywhere ends the stream once. Hooks, models and `generate` come with their issues.
 import { append, compile, field, graph, memory, reduced, type Graph, type Store } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, quiet, until } from './abort-idle.ts'
+import { gate, idle, until } from './abort-idle.ts'
 import { broken, fails, graphOf, thrower, type Parts } from './stream-parts.ts'
 import { after, all, countingClock, eachWay, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -26,7 +27,7 @@ const places: Record<string, Parts> = {
 describe.each(Object.entries(places))('when %s throws', (_, parts) => {
   it('the loop rejects with that very error, the record has it, and the thread can go on', async () => {
     const store = memory()
-    const options = { store, clock: countingClock(), logger: quiet }
+    const options = { store, clock: countingClock(), logger: silent }
     const app = compile(graphOf(parts), options)
     expect(await fails(app)).toBe(broken)
     const error = {
@@ -48,7 +49,7 @@ describe.each(Object.entries(places))('when %s throws', (_, parts) => {
   })
 
   it('nothing goes unheard when nobody listens', async () => {
-    const app = compile(graphOf(parts), { clock: countingClock(), logger: quiet })
+    const app = compile(graphOf(parts), { clock: countingClock(), logger: silent })
     app.stream({ thread: 't', input: {} })
     await until(async () => (await app.state('t'))?.status === 'error')
     await after(5)
@@ -97,7 +98,7 @@ describe('two nodes that fail', () => {
             long: 'end',
           },
         })
-      const logger = { ...quiet, warn: (_: string, data?: object) => void logged.push(data) }
+      const logger = { ...silent, warn: (_: string, data?: object) => void logged.push(data) }
       const story = open(make, { logger })
       expect(await failure(story.start())).toBe(first)
       expect(reasons).toEqual([first])
@@ -129,7 +130,7 @@ describe('two nodes that fail', () => {
       },
     })
     const logged: unknown[] = []
-    const logger = { ...quiet, warn: (_: string, data?: object) => void logged.push(data) }
+    const logger = { ...silent, warn: (_: string, data?: object) => void logged.push(data) }
     const app = compile(
       graph({
         name: 'pair',

@@ -2,8 +2,9 @@
 import { compile, field, graph, memory, StorageQuota, type Graph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -24,7 +25,7 @@ const telling = (events: number, hangs: () => boolean): Graph =>
 
 /** Runs until so many events are told, and leaves the run to itself. Tells the last number. */
 async function numbered(store: Store, make: Graph, count: number) {
-  const app = compile(make, { store, clock: manualClock(), logger: quiet })
+  const app = compile(make, { store, clock: manualClock(), logger: silent })
   const live = app.stream({ thread: 't', input: {} })
   let last = 0
   let left = count
@@ -38,7 +39,7 @@ async function numbered(store: Store, make: Graph, count: number) {
 /** The first number that is told when the thread goes on. */
 async function next(store: Store, make: Graph, clock = manualClock()): Promise<number> {
   const seen: number[] = []
-  const live = compile(make, { store, clock, logger: quiet }).stream({ thread: 't' })
+  const live = compile(make, { store, clock, logger: silent }).stream({ thread: 't' })
   for await (const { seq } of live) seen.push(seq)
   return seen[0] as number
 }
@@ -48,7 +49,7 @@ it('after a cancel from another process', async () => {
   let hangs = true
   const make = telling(5, () => hangs)
   const last = await numbered(store, make, 6)
-  await compile(make, { store, logger: quiet }).cancel('t')
+  await compile(make, { store, logger: silent }).cancel('t')
   hangs = false
   expect(await next(store, make)).toBeGreaterThan(last)
 })
@@ -62,7 +63,7 @@ it('after a failure whose own record was refused at first', async () => {
   ])
   const make = telling(5, () => false)
   let last = 0
-  const live = compile(make, { store, logger: quiet }).stream({ thread: 't', input: {} })
+  const live = compile(make, { store, logger: silent }).stream({ thread: 't', input: {} })
   const read = (async () => {
     for await (const { seq } of live) last = seq
   })()

@@ -11,9 +11,10 @@ import {
   type Store,
 } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, quiet } from './abort-idle.ts'
+import { gate } from './abort-idle.ts'
 import { broken, fails, graphOf, thrower } from './stream-parts.ts'
 import { after, all, countingClock, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -52,7 +53,7 @@ describe('when the store refuses', () => {
     const calls = { a: 0, b: 0 }
     const full = new Error('disk full')
     const store = refusing(/\/c\/-\//, full)
-    const app = compile(two(calls), { store, clock: countingClock(), logger: quiet })
+    const app = compile(two(calls), { store, clock: countingClock(), logger: silent })
     store.broken = false
     const live = app.stream({ thread: 't', input: {} })
     await live.id
@@ -97,7 +98,7 @@ describe('when the store refuses', () => {
     const full = new Error('disk full')
     const calls = { a: 0, b: 0 }
     const store = refusing(/^h\//, full)
-    const app = compile(two(calls), { store, clock: countingClock(), logger: quiet })
+    const app = compile(two(calls), { store, clock: countingClock(), logger: silent })
     const live = app.stream({ thread: 't', input: {} })
     expect(await failure(all(live))).toBe(full)
     expect(await failure(live.id)).toBe(full)
@@ -119,7 +120,7 @@ describe('when the store refuses', () => {
         return under.commit(batch)
       },
     })
-    const app = compile(two(calls), { store, clock: countingClock(), logger: quiet })
+    const app = compile(two(calls), { store, clock: countingClock(), logger: silent })
     const live = app.stream({ thread: 't', input: {} })
     expect(await failure(all(live))).toBe(full)
     expect(await app.state('t')).toMatchObject({ status: 'error', error: { message: 'disk full' } })
@@ -150,7 +151,7 @@ describe('when the store refuses', () => {
       },
       edges: { start: 'n', n: 'end' },
     })
-    const app = compile(g, { store, clock: countingClock(), logger: quiet })
+    const app = compile(g, { store, clock: countingClock(), logger: silent })
     expect(await fails(app)).toBe(full)
     expect(calls).toEqual({ n: 1, work: 1 })
     expect(await app.state('t')).toMatchObject({ status: 'error', interruptions: [] })
@@ -184,7 +185,7 @@ describe('when the store refuses', () => {
       },
       edges: { start: ['a', 'b', 'c'], a: 'end', b: 'end', c: 'end' },
     })
-    const app = compile(g, { store, clock: countingClock(), logger: quiet })
+    const app = compile(g, { store, clock: countingClock(), logger: silent })
     expect(await fails(app)).toBe(full)
     held.open()
     store.broken = false
@@ -202,7 +203,7 @@ describe('when the store refuses', () => {
           throw lost
         },
       }),
-      { clock: countingClock(), logger: quiet },
+      { clock: countingClock(), logger: silent },
     )
     expect(await fails(app)).toBe(lost)
     expect(await app.state('t')).toMatchObject({ status: 'error', error: { code: 'lease_lost' } })
@@ -211,7 +212,7 @@ describe('when the store refuses', () => {
   it('to record the failure too, the first error is what the caller gets', async () => {
     const store = refusing(/\.e$/, new Error('disk full'))
     const warned: string[] = []
-    const logger = { ...quiet, warn: (message: string) => void warned.push(message) }
+    const logger = { ...silent, warn: (message: string) => void warned.push(message) }
     const app = compile(graphOf({ n: thrower }), {
       store,
       clock: countingClock(),

@@ -1,9 +1,10 @@
 // B24, beyond the letter: whatever a node throws is what the caller gets.
 import { compile, graph, memory, type CompileOptions } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { broken, fails, graphOf, thrower } from './stream-parts.ts'
 import { after, all, countingClock, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -55,7 +56,7 @@ describe.each(odd)('a node that throws %s', (_, thrown, error) => {
         throw thrown
       },
     })
-    const app = compile(g, { clock: countingClock(), logger: quiet })
+    const app = compile(g, { clock: countingClock(), logger: silent })
     expect(await fails(app)).toBe(thrown)
     expect((await app.state('t'))?.error).toMatchObject(error)
     expect((await all(app.runs('t')))[0]).toMatchObject({ status: 'error', error })
@@ -77,7 +78,7 @@ describe.each(odd)('a node that throws %s', (_, thrown, error) => {
         },
         edges: { start: ['b', 'a'], a: 'end', b: 'end' },
       }),
-      { clock: countingClock(), logger: quiet } satisfies CompileOptions,
+      { clock: countingClock(), logger: silent } satisfies CompileOptions,
     )
     expect(await fails(app)).toBe(broken)
     await after(10)
@@ -94,7 +95,7 @@ it('a cause that is its own cause is recorded and ends', async () => {
         throw loop
       },
     }),
-    { clock: countingClock(), logger: quiet },
+    { clock: countingClock(), logger: silent },
   )
   expect(await fails(app)).toBe(loop)
   expect((await app.state('t'))?.error).toMatchObject({

@@ -1,8 +1,9 @@
 // Many calls of `next()` that wait at once: each gets its event in order, and the end comes to all that are left.
 import { compile, field, graph } from 'heddle'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -23,7 +24,7 @@ const telling = (events: number, fails?: Error) =>
       },
       edges: { start: 'tell', tell: 'end' },
     }),
-    { logger: quiet },
+    { logger: silent },
   )
 
 it('as many as there are events, and more', async () => {

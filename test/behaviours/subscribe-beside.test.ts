@@ -13,12 +13,11 @@ import {
 } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { all, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
 type App = CompiledGraph
-const silent = { debug() {}, warn() {}, error() {} }
-
 const counting = graph({
   name: 'counting',
   state: { n: field<number>(0) },

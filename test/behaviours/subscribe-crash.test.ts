@@ -12,12 +12,11 @@ import {
 } from 'heddle'
 import { Crash, manualClock, withFaults } from 'heddle/testing'
 import { all, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
 type App = CompiledGraph
-const quiet = { debug() {}, warn() {}, error() {} }
-
 const child = graph({
   name: 'child',
   state: { n: field<number>(0) },
@@ -72,7 +71,7 @@ test('whatever dies, no event has the number of another, none is lost whose fact
       for await (const event of app.stream({ thread: 't', ...request } as never))
         live.push(event as never)
     }
-    const faulty = compile(declared, { store, clock, logger: quiet }) as App
+    const faulty = compile(declared, { store, clock, logger: silent }) as App
     const app = compile(declared, { store: data, clock }) as App
     try {
       await listen(faulty, { input: {} })

@@ -3,8 +3,9 @@ import * as z from 'zod'
 import { append, compile, field, graph, memory, reduced, sum, type Graph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, everyWay, failure, keepBooks, rowsOf, Story } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -165,7 +166,7 @@ it('a fork takes a thread whose owner is gone, once its lease is over', async ()
   const calls: string[] = []
   const dying = withFaults(store, [{ at: 5, crash: 'before' }])
   const make = (): Graph => gated(calls)
-  await compile(make(), { store: dying, clock, logger: quiet })
+  await compile(make(), { store: dying, clock, logger: silent })
     .run({ thread: 't1', input: {} })
     .catch(() => {})
   expect(dying.crashed).toBe(true)

@@ -2,9 +2,10 @@
 import { compile } from 'heddle'
 import { manualClock, type ManualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { idle, quiet } from './abort-idle.ts'
+import { idle } from './abort-idle.ts'
 import { tried } from './abort-tried.ts'
 import { failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -36,7 +37,7 @@ describe('delays', () => {
     const { make } = tried((_, ctx) => idle(1e8, ctx.signal), {})
     // A lease as long: it would be renewed at half of it.
     const leaseMs = 2 * month
-    const app = compile(make(), { clock: timers(under, asked), leaseMs, logger: quiet })
+    const app = compile(make(), { clock: timers(under, asked), leaseMs, logger: silent })
     const running = failure(app.run({ thread: 't', input: {}, timeout: month }))
     let settled = false
     void running.then(() => (settled = true))
@@ -72,7 +73,7 @@ describe('delays', () => {
       { timeout: 30, retry: { attempts: 2, delay: 100, jitter: 0 } },
     )
     const running = failure(
-      compile(make(), { clock: early, logger: quiet }).run({ thread: 't', input: {} }),
+      compile(make(), { clock: early, logger: silent }).run({ thread: 't', input: {} }),
     )
     await under.advance(500)
     await running
@@ -93,7 +94,7 @@ describe('delays', () => {
         },
         { retry: { attempts: 2, delay: 1000, jitter: 0 } },
       )
-      const running = compile(make(), { clock, logger: quiet }).run({ thread: 't', input: {} })
+      const running = compile(make(), { clock, logger: silent }).run({ thread: 't', input: {} })
       await under.advance(500)
       under.set(new Date(under.now() + jump))
       await under.advance(2000)

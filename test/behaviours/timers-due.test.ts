@@ -2,9 +2,10 @@
 import { compile, field, graph, memory, type Graph } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { idle, quiet } from './abort-idle.ts'
+import { idle } from './abort-idle.ts'
 import { DAY, EIGHT, fresh, HOUR, sleeper } from './timers-parts.ts'
 import { after, countingClock, failure, keepBooks } from './harness.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -23,7 +24,7 @@ it('a run that fails when it is woken is recorded and not thrown; the others go 
       },
       edges: { start: 'n', n: 'end' },
     }),
-    { clock, logger: { ...quiet, warn: (message) => void warned.push(message) } },
+    { clock, logger: { ...silent, warn: (message) => void warned.push(message) } },
   )
   await app.run({ thread: 'bad', input: { bad: true } })
   await app.run({ thread: 'good', input: {} })

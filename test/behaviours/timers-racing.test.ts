@@ -2,10 +2,11 @@
 import { compile, field, graph, memory, type CompiledGraph, type Graph } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { all, keepBooks, mulberry32, SEEDS, shuffled, unevenStore } from './harness.ts'
 import { gate, LEASE, processAt, turns } from './leases-parts.ts'
 import { DAY, EIGHT, fresh, HOUR, sleeper } from './timers-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -18,7 +19,7 @@ async function race(seed: number): Promise<void> {
   const clock = manualClock(new Date(EIGHT))
   const calls = fresh()
   const make = (): CompiledGraph =>
-    compile(sleeper(calls), { clock, store: unevenStore(under, random), logger: quiet })
+    compile(sleeper(calls), { clock, store: unevenStore(under, random), logger: silent })
   for (const [n, thread] of shuffled(random, THREADS).entries())
     await compile(sleeper(calls), { clock, store: under }).run({ thread, input: { ms: HOUR + n } })
   calls.entered = []

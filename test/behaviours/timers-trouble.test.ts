@@ -2,9 +2,10 @@
 import { compile, field, graph, memory, type Store } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { expect, it } from 'vitest'
-import { quiet } from './abort-idle.ts'
+
 import { failure, keepBooks } from './harness.ts'
 import { DAY, EIGHT, fresh, HOUR, sleeper } from './timers-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -25,7 +26,7 @@ it('a store that can not be read for a moment costs no wait its waking', async (
   const store = shaky(memory())
   const calls = fresh()
   const warned: string[] = []
-  const logger = { ...quiet, warn: (message: string) => void warned.push(message) }
+  const logger = { ...silent, warn: (message: string) => void warned.push(message) }
   const app = compile(sleeper(calls), { clock, store, logger })
   await app.run({ thread: 'a', input: {} })
   await app.run({ thread: 'b', input: {} })
@@ -72,7 +73,7 @@ it('a thread whose graph has changed is not counted as woken, and stands in no o
   const clock = manualClock(new Date(EIGHT))
   const store = memory()
   const warned: unknown[] = []
-  const logger = { ...quiet, warn: (_: string, data?: object) => void warned.push(data) }
+  const logger = { ...silent, warn: (_: string, data?: object) => void warned.push(data) }
   const make = (name: string) =>
     graph({
       name: 'changed',

@@ -3,10 +3,11 @@ import { compile, field, graph, memory, type Graph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
 import { smallStore } from '../fakes/small-store.ts'
-import { quiet } from './abort-idle.ts'
+
 import { all, failure, keepBooks, rowsOf } from './harness.ts'
 import { PATHS, past } from './prune-parts.ts'
 import { ended, seen, voyage, type Calls } from './transfer-parts.ts'
+import { silent } from '../fakes/silent.ts'
 
 keepBooks()
 
@@ -117,7 +118,7 @@ it('a thread that runs arrives without an owner, and goes on from there', async 
       },
       edges: { start: ['ask', 'work'], ask: 'end', work: 'end' },
     })
-  const options = { clock, logger: quiet }
+  const options = { clock, logger: silent }
   const here = compile(busy(), options)
   const running = here.run({ thread: 't', input: {} })
   while (waiting.length === 0) await Promise.resolve()
@@ -188,7 +189,7 @@ it.each([
   ['small', (store: Store) => smallStore(store)],
 ])('an import that dies at any operation is not there, on a store that is %s', async (_, kind) => {
   const clock = manualClock()
-  const options = { clock, logger: quiet }
+  const options = { clock, logger: silent }
   const from = compile(voyage(), options)
   await from.run({ thread: 't', input: {} })
   const value = await from.exportThread('t')

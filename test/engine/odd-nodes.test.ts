@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compile, each, field, goto, graph, memory, type Graph, type Schema } from 'heddle'
 import { withFaults } from 'heddle/testing'
+import { silent } from '../fakes/silent.ts'
 
-const logger = { debug() {}, warn() {}, error() {} }
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const unhandled: unknown[] = []
 const note = (reason: unknown): void => void unhandled.push(reason)
@@ -20,7 +20,7 @@ afterEach(async () => {
 })
 
 const run = (odd: Graph, options: object = {}) =>
-  compile(odd, { logger, ...options }).run({ thread: 't', input: {} })
+  compile(odd, { logger: silent, ...options }).run({ thread: 't', input: {} })
 
 describe('a step of 5,000 tasks that finish at once', () => {
   const many = graph({
@@ -87,7 +87,7 @@ it('work under once may ask, itself or by a child graph', async () => {
     },
     edges: { start: 'one', one: 'two', two: 'end' },
   })
-  const app = compile(asks, { logger })
+  const app = compile(asks, { logger: silent })
   await app.run({ thread: 't', input: {} })
   expect(await app.run({ thread: 't', answer: 'a' })).toMatchObject({ status: 'interrupted' })
   expect(await app.run({ thread: 't', answer: 'b' })).toMatchObject({ state: { said: 'ab' } })
@@ -192,7 +192,7 @@ it('undefined is a value of a field that checks nothing, wherever it comes from'
     },
     edges: { start: 'ask', ask: 'set', set: 'end' },
   })
-  const app = compile(nothing, { logger })
+  const app = compile(nothing, { logger: silent })
   const started = await app.run({ thread: 't', input: { bare: 1, other: undefined } })
   expect(started.state).toEqual({ bare: 1, filled: 'default', other: 1 })
   const ended = await app.run({ thread: 't', answer: undefined })

@@ -5,8 +5,7 @@ import { newAddress, refundOk } from '../../examples/demo/case.ts'
 import { support, type SupportEvent } from '../../examples/demo/graph.ts'
 import { openShop, type Entry } from '../../examples/demo/orders.ts'
 import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
-
-const silent = { debug() {}, warn() {}, error() {} }
+import { silent } from '../fakes/silent.ts'
 
 let understand: Understand
 beforeAll(async () => {

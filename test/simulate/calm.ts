@@ -3,6 +3,7 @@ import { Book } from './book.ts'
 import { answerTo, build, type Asked } from './graphs.ts'
 import type { Case } from './shape.ts'
 import type { World } from './world.ts'
+import { silent } from '../fakes/silent.ts'
 
 /** What the state is after each input when nothing goes wrong: one process, a store that always answers, a clock that waits for nobody. */
 export async function undisturbed(world: World, { shape, inputs }: Case): Promise<string[]> {
@@ -16,7 +17,7 @@ export async function undisturbed(world: World, { shape, inputs }: Case): Promis
     },
     random: () => 0.5,
     newId: (prefix) => `${prefix}${++made}`,
-    logger: { debug() {}, warn() {}, error() {} },
+    logger: silent,
   })
   const thread = 't'
   for (let turn = 1; turn <= inputs; turn++) {

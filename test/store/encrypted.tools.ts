@@ -12,6 +12,7 @@ import {
   type Store,
 } from 'heddle'
 import { all, equal, fits, rowsOf } from '../behaviours/portable.ts'
+import { silent } from '../fakes/silent.ts'
 
 /** A fresh key that can't be exported. */
 export const newKey = async (): Promise<CryptoKey> =>
@@ -84,7 +85,6 @@ const secret = graph({
   },
   edges: { start: 'first', first: ['ask', 'side'], ask: 'last', side: 'last', last: 'end' },
 })
-const silent = { debug() {}, warn() {}, error() {} }
 export const appOn = (store: Store): CompiledGraph =>
   compile(secret, { store, logger: silent }) as unknown as CompiledGraph
 
