@@ -1,5 +1,7 @@
 import type { Metadata } from '../durable/records.ts'
 import type { Schema, Storable } from '../schema.ts'
+import type { Scope } from '../scope/scope.ts'
+import type { Call, CallResult, Tool } from '../tool/tool.ts'
 import type { Graph } from './graph.ts'
 import type { Question } from './question.ts'
 import type { Fields, InputFor, StateOf } from './state.ts'
@@ -18,7 +20,13 @@ export interface AskOptions<Answer> extends PauseOptions {
   readonly expires?: number
 }
 
-/** What a node has in common with whatever it calls. It is passed on, never looked up. */
+/** How a tool is called. */
+export interface CallOptions {
+  /** Gets what the tool emits: how far it is. @default dropped */
+  readonly emit?: (data: unknown) => void | Promise<void>
+}
+
+/** What nodes and tools have in common. It is passed on, never looked up. Outside a thread the ids are absent and pausing throws `ToolUsageError`. */
 export interface RunContext {
   readonly thread?: string
   readonly tenant?: string
@@ -35,6 +43,8 @@ export interface RunContext {
   readonly metadata: Metadata
   /** Aborts when the node, the step or the run must stop. */
   readonly signal: AbortSignal
+  /** Owns clients and other things that must be closed with the run. */
+  readonly scope: Scope
   /** The app's clock, in milliseconds since 1970. Not recorded: use it inside `once`, or for a `wait`. */
   now(): number
 
@@ -67,6 +77,15 @@ export interface RunContext {
     input: InputFor<F>,
     options?: PauseOptions,
   ): Promise<StateOf<F>>
+  /** Runs a tool under the hooks, policies and cache of the app. Rejects with `ApprovalDenied` when refused. */
+  call<Input, Result>(
+    tool: Tool<Input, Result>,
+    args: Input,
+    options?: CallOptions,
+  ): Promise<Result>
+  call(tool: string, args: unknown, options?: CallOptions): Promise<unknown>
+  /** Runs several calls at once (four by default), waits for all, and keeps their order; failures are results, not throws. */
+  callAll(calls: readonly Call[]): Promise<readonly CallResult[]>
 }
 
 /** What a running node can see and do. */

@@ -49,6 +49,9 @@ export interface Retry {
   readonly when?: (error: unknown) => boolean
 }
 
+/** Where a cached result may be used again: in the run and those that go on from it, in the thread, or anywhere. */
+export type CacheScope = 'run' | 'thread' | 'global'
+
 /** Settings of a node; a plain function is a node with none. */
 export interface NodeSpec<
   State = any,
@@ -67,6 +70,12 @@ export interface NodeSpec<
   /** Milliseconds before the node's signal aborts with a `TimeoutError`. @default none */
   readonly timeout?: number
   readonly retry?: Retry
+  /** Keeps a finished update for the same key, `ttl` milliseconds. `key` picks what it depends on; the whole state by default. */
+  readonly cache?: {
+    readonly scope: CacheScope
+    readonly ttl?: number
+    readonly key?: (state: State) => unknown
+  }
 }
 
 /** What a node is: a function, or one with settings. */

@@ -1,0 +1,84 @@
+import type { Hook } from '../hook/hook.ts'
+import type { ToolInvocation } from '../hook/hook.ts'
+import type { ToolResultCache } from '../cache/results.ts'
+import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../lib/logger.ts'
+
+/** Where the machinery of calls finds what belongs to a context but isn't for its users. */
+export const INSIDE: unique symbol = /* @__PURE__ */ Symbol.for('heddle.inside') as never
+
+/** What an app or an executor has for all its calls. */
+export interface Host {
+  readonly hooks: readonly Hook[]
+  readonly cache: ToolResultCache | undefined
+  /** Identical calls under way, by cache key. */
+  readonly flights: Map<string, Promise<unknown>>
+  readonly clock: Clock
+  readonly random: () => number
+  readonly logger: Logger
+  /** How long work that ignores its signal is waited for, in milliseconds. */
+  readonly graceMs: number
+}
+
+/** What has been used before the call, node or request at hand. */
+export interface Tally {
+  readonly toolCalls: number
+  readonly modelCalls: number
+  /** What nobody reported is absent. */
+  readonly tokens?: number
+  readonly cost?: number
+  /** Milliseconds of running, waits not counted. */
+  readonly ms: number
+}
+
+/** What hooks may reach through a context of the engine or of an executor, by `INSIDE`. */
+export interface Inside {
+  readonly host: Host
+  /** `run`: since the last input, whatever resumed runs that took. */
+  readonly used: { readonly run: Tally; readonly thread: Tally }
+  /** Tells every `onEvent` of something that isn't the graph's, such as what a policy in shadow mode would have done. */
+  report(event: unknown): void
+}
+
+/** A decision about a call, and whose it is. */
+export interface Decision {
+  readonly answer: ApprovalAnswer
+  /** The user who answered, or the policy that decided. */
+  readonly by?: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** What the context of one tool call has inside. */
+export interface CallInside extends Inside {
+  /** The call ran before a pause or a crash, and its hooks after it may not have: its stored value. */
+  readonly ran: { readonly value: unknown } | undefined
+  /** Stores that it ran. */
+  keep(value: unknown): Promise<void>
+  /** Tells when the call first waits for a person or a clock; it may never go on in this process. */
+  onPause(call: () => void): void
+  /** What was decided of this call, once something was. `approve` sets it; edited arguments are taken from here. */
+  decision: Decision | undefined
+  /** The id that the approval of this call has or would have: `apr_…`. */
+  approvalId(): Promise<string>
+  /** Asks a person, or finds the answer. Never settles while it waits. `undefined`: nobody answered in time. Outside a thread: rejects with `ApprovalPending`. */
+  ask(request: ApprovalRequest, expires?: number): Promise<Decision | undefined>
+  /** What was decided of this tool for the rest of the thread. */
+  standing(tool: string): Decision | undefined
+  /** Lets a decision stand for the rest of the thread. */
+  stand(tool: string, decision: Decision): void
+  /** Records a decision that nobody was asked for, as an answered interruption. */
+  record(request: ApprovalRequest, decision: Decision): void
+}
+
+/** How an approval is come by. */
+export interface ApprovalRule {
+  /** Who decides if `decide` does: the name of the policy. */
+  readonly by: string
+  readonly expires?: number
+  readonly decide?: (
+    request: ApprovalRequest,
+    ctx: ToolInvocation['ctx'],
+  ) => ApprovalAnswer | undefined | Promise<ApprovalAnswer | undefined>
+}
