@@ -5,8 +5,8 @@ import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 
-/** Where the machinery of calls finds what belongs to a context but isn't for its users. */
-export const INSIDE: unique symbol = /* @__PURE__ */ Symbol.for('heddle.inside') as never
+// It stands with the hooks, which may not import from here, and neither may the engine.
+export { INSIDE } from '../hook/mark.ts'
 
 /** What an app or an executor has for all its calls. */
 export interface Host {
@@ -19,6 +19,8 @@ export interface Host {
   readonly logger: Logger
   /** How long work that ignores its signal is waited for, in milliseconds. */
   readonly graceMs: number
+  /** Whether it is known what models cost, so that a tally may have a `cost`. */
+  readonly priced?: boolean
 }
 
 /** What has been used before the call, node or request at hand. */
@@ -50,15 +52,25 @@ export interface Decision {
   readonly at: number
 }
 
+/** What the context of one tool call, or of one request to a model, has inside. */
+export interface InputInside extends Inside {
+  /**
+   * What goes in instead of the call's arguments, or of the request: what a guardrail put there, or a person who edited
+   * arguments. The last to come counts. It is validated as what it replaces would have been, and `inv` stays as it was:
+   * hooks that care for what goes in look here first.
+   */
+  instead: { readonly value: unknown } | undefined
+}
+
 /** What the context of one tool call has inside. */
-export interface CallInside extends Inside {
+export interface CallInside extends InputInside {
   /** The call ran before a pause or a crash, and its hooks after it may not have: its stored value. */
   readonly ran: { readonly value: unknown } | undefined
   /** Stores that it ran. */
   keep(value: unknown): Promise<void>
   /** Tells when the call first waits for a person or a clock; it may never go on in this process. */
   onPause(call: () => void): void
-  /** What was decided of this call, once something was. `approve` sets it; edited arguments are taken from here. */
+  /** What was decided of this call, once something was. `approve` sets it, and puts edited arguments into `instead`. */
   decision: Decision | undefined
   /** The id that the approval of this call has or would have: `apr_…`. */
   approvalId(): Promise<string>
