@@ -45,6 +45,18 @@ export type {
 export type { TokenUsage } from './usage.ts'
 export * from './errors.ts'
 
+// Tools, hooks, policies, cache
+export { runAfter, runBefore, runOnError, shortCircuit } from './hook/dispatch.ts'
+export { isControlFlow } from './hook/outcome.ts'
+export type {
+  Emitted,
+  Hook,
+  LLMInvocation,
+  NodeInvocation,
+  ShortCircuit,
+  ToolInvocation,
+} from './hook/hook.ts'
+
 // Where it is kept
 export { memory } from './store/memory.ts'
 export { encrypted } from './store/encrypted.ts'

@@ -12,10 +12,11 @@ const layers: Readonly<
   usage: { from: [], types: [] },
   lib: { from: ['errors'], types: ['schema'] },
   store: { from: ['errors', 'lib'], types: [] },
+  hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
   graph: { from: [...root, 'lib'], types: ['store', 'durable', 'engine'] },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
-  engine: { from: [...root, 'lib', 'store', 'durable', 'graph'], types: [] },
-  index: { from: [...root, 'lib', 'store', 'durable', 'graph', 'engine'], types: [] },
+  engine: { from: [...root, 'lib', 'store', 'hook', 'durable', 'graph'], types: [] },
+  index: { from: [...root, 'lib', 'store', 'hook', 'durable', 'graph', 'engine'], types: [] },
 }
 
 it('imports in src point inward', () => {

@@ -1,0 +1,195 @@
+import { ToolUsageError } from '../errors.ts'
+import { consoleLogger } from '../lib/logger.ts'
+import { quietly } from '../lib/quietly.ts'
+import type { Inside } from '../tool/inside.ts'
+import type { Hook, ShortCircuit } from './hook.ts'
+import { INSIDE } from './mark.ts'
+import { isControlFlow, isPolicyOutcome } from './outcome.ts'
+
+type Before = 'beforeTool' | 'beforeLlm' | 'beforeNode'
+type After = 'afterTool' | 'afterLlm' | 'afterNode'
+type OnError = 'onToolError' | 'onLlmError' | 'onNodeError'
+
+/** What hooks of any method are called as. */
+type Methods = { readonly [method: string]: ((inv: object, more?: unknown) => unknown) | undefined }
+
+const SHORT: symbol = /* @__PURE__ */ Symbol.for('heddle.short_circuit')
+
+/**
+ * Ends a call with a value: returned by a `before*` hook instead of the call, by an `on*Error` hook instead of the error.
+ *
+ * @param value What the call gives. The hooks after it see it like any other; it is never cached
+ */
+export const shortCircuit = (value: unknown): ShortCircuit => ({
+  '~heddle': SHORT,
+  shortCircuit: value,
+})
+
+/** Whether a value was made by `shortCircuit`, by any copy of the package. */
+export const isShortCircuit = (value: unknown): value is ShortCircuit =>
+  typeof value === 'object' && value !== null && (value as ShortCircuit)['~heddle'] === SHORT
+
+/**
+ * Asks hooks, one after the other, whether something may happen. The first short circuit wins: hooks behind it aren't
+ * asked.
+ *
+ * @param hooks In this order: as they were registered
+ * @param inv What is about to happen; it is frozen
+ * @throws what a hook throws, the same object; ToolUsageError if one gives back anything but a short circuit or nothing
+ */
+export async function runBefore(
+  hooks: readonly Hook[],
+  method: Before,
+  inv: object,
+): Promise<ShortCircuit | undefined> {
+  Object.freeze(inv)
+  for (const hook of hooks) {
+    try {
+      const verdict = await verdictOf(hooks, hook, method, inv)
+      if (verdict) return verdict
+    } catch (error) {
+      report(hooks, hook, method, inv, error)
+      throw error
+    }
+  }
+  return undefined
+}
+
+/**
+ * Hands what came of something through hooks. `undefined` keeps it; anything else, `null` too, replaces it for the next.
+ *
+ * @param hooks In this order: the reverse of how they were registered
+ * @param inv What has happened; it is frozen
+ * @throws what a hook throws, the same object
+ */
+export async function runAfter<Value>(
+  hooks: readonly Hook[],
+  method: After,
+  inv: object,
+  value: Value,
+): Promise<Value> {
+  Object.freeze(inv)
+  for (const hook of hooks) {
+    try {
+      const other = await methodsOf(hook)[method]?.(inv, value)
+      if (other !== undefined) value = other as Value
+    } catch (error) {
+      report(hooks, hook, method, inv, error)
+      throw error
+    }
+  }
+  return value
+}
+
+/**
+ * Tells hooks of an error. The first short circuit recovers from it: hooks behind it aren't told. A hook that fails in
+ * here is logged, its error goes to the list `suppressed` of the primary one where that is an object that takes it, and
+ * the next hook is told.
+ *
+ * @param hooks In this order: the reverse of how they were registered
+ * @param inv What has failed; it is frozen
+ */
+export async function runOnError(
+  hooks: readonly Hook[],
+  method: OnError,
+  inv: object,
+  error: unknown,
+): Promise<ShortCircuit | undefined> {
+  Object.freeze(inv)
+  for (const hook of hooks) {
+    try {
+      const verdict = await verdictOf(hooks, hook, method, inv, error)
+      if (verdict) return verdict
+    } catch (another) {
+      if (report(hooks, hook, method, inv, another)) suppress(error, another)
+    }
+  }
+  return undefined
+}
+
+/**
+ * As `runBefore`. If a hook fails, those that were asked before it are told, last first: they may have begun something.
+ * None of them can make it good. What a policy decided and control flow are no failures.
+ */
+export async function runBeforeOrUndo(
+  hooks: readonly Hook[],
+  [before, onError]: readonly [Before, OnError],
+  inv: object,
+): Promise<ShortCircuit | undefined> {
+  const asked: Hook[] = []
+  for (const hook of hooks) {
+    try {
+      const verdict = await runBefore([hook], before, inv)
+      if (verdict) return verdict
+    } catch (error) {
+      if (!isPolicyOutcome(error) && !stops(inv, error))
+        for (const one of asked) await runOnError([one], onError, inv, error)
+      throw error
+    }
+    asked.unshift(hook)
+  }
+  return undefined
+}
+
+/** Whether an error is control flow for this call: one of ours, or the reason of its own signal. */
+export function stops(inv: object, error: unknown): boolean {
+  if (isControlFlow(error)) return true
+  const { signal } = Object((inv as { readonly ctx?: unknown }).ctx) as { signal?: AbortSignal }
+  return signal?.aborted === true && signal.reason === error
+}
+
+const methodsOf = (hook: Hook): Methods => hook as never
+
+async function verdictOf(
+  hooks: readonly Hook[],
+  hook: Hook,
+  method: Before | OnError,
+  inv: object,
+  error?: unknown,
+): Promise<ShortCircuit | undefined> {
+  const verdict = await methodsOf(hook)[method]?.(inv, error)
+  if (verdict === undefined || isShortCircuit(verdict)) return verdict
+  throw new ToolUsageError(
+    `Cannot go on after ${method} of ${nameOf(hooks, hook, inv)}: it gave back something else than a shortCircuit or undefined`,
+    {},
+  )
+}
+
+/** Logs what a hook threw; tells whether it is an error at all. Its message stays out: it may hold secrets. */
+function report(
+  hooks: readonly Hook[],
+  hook: Hook,
+  method: string,
+  inv: object,
+  error: unknown,
+): boolean {
+  if (stops(inv, error)) return false
+  const logger = insideOf(inv)?.host.logger ?? consoleLogger
+  const level = isPolicyOutcome(error) ? 'debug' : 'error'
+  const data = { method, error: typeOf(error) }
+  quietly(() => logger[level](`A hook failed: ${method} of ${nameOf(hooks, hook, inv)}`, data))
+  return true
+}
+
+/** By its name, or by its place among the hooks of the app. */
+function nameOf(hooks: readonly Hook[], hook: Hook, inv: object): string {
+  if (typeof hook.name === 'string' && hook.name) return `hook "${hook.name}"`
+  const own = insideOf(inv)?.host.hooks.indexOf(hook) ?? -1
+  return `hook ${(own < 0 ? hooks.indexOf(hook) : own) + 1}`
+}
+
+const insideOf = (inv: object): Inside | undefined =>
+  (Object((inv as { readonly ctx?: unknown }).ctx) as { readonly [INSIDE]?: Inside })[INSIDE]
+
+const typeOf = (error: unknown): string =>
+  (error instanceof Error && quietly(() => String(error.name))) || typeof error
+
+/** Keeps an error that came up while another was dealt with: `suppressed`, as unseen as a `cause` is. */
+const suppress = (primary: unknown, error: unknown): void =>
+  void quietly(() => {
+    if (typeof primary !== 'object' || primary === null || primary === error) return
+    const { suppressed = [] } = primary as { readonly suppressed?: readonly unknown[] }
+    if (!Array.isArray(suppressed) || suppressed.includes(error)) return
+    const value = [...(suppressed as readonly unknown[]), error]
+    Reflect.defineProperty(primary, 'suppressed', { value, configurable: true, writable: true })
+  })
