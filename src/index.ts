@@ -46,6 +46,12 @@ export type { TokenUsage } from './usage.ts'
 export * from './errors.ts'
 
 // Tools, hooks, policies, cache
+export { gate } from './policy/gate.ts'
+export type { GateRecord, GateResult } from './policy/gate.ts'
+export { gateEvent } from './policy/gate-event.ts'
+export type { GateEvent } from './policy/gate-event.ts'
+export { approval } from './tool/approval.ts'
+export type { ApprovalAnswer, ApprovalRequest } from './tool/approval.ts'
 export { runAfter, runBefore, runOnError, shortCircuit } from './hook/dispatch.ts'
 export { isControlFlow } from './hook/outcome.ts'
 export type {

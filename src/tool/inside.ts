@@ -1,9 +1,12 @@
 import type { Hook } from '../hook/hook.ts'
 import type { ToolInvocation } from '../hook/hook.ts'
+import type { INSIDE } from '../hook/mark.ts'
 import type { ToolResultCache } from '../cache/results.ts'
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Schema } from '../schema.ts'
+import type { ToolContext } from './tool.ts'
 
 // It stands with the hooks, which may not import from here, and neither may the engine.
 export { INSIDE } from '../hook/mark.ts'
@@ -64,6 +67,10 @@ export interface InputInside extends Inside {
 
 /** What the context of one tool call has inside. */
 export interface CallInside extends InputInside {
+  /** The same context with a signal of its own: what one attempt of the body gets. */
+  withSignal(signal: AbortSignal): InnerContext
+  /** The call counts from here on: hooks, arguments and approval have let it through. Called once, if at all. */
+  begin(): void
   /** The call ran before a pause or a crash, and its hooks after it may not have: its stored value. */
   readonly ran: { readonly value: unknown } | undefined
   /** Stores that it ran. */
@@ -72,10 +79,21 @@ export interface CallInside extends InputInside {
   onPause(call: () => void): void
   /** What was decided of this call, once something was. `approve` sets it, and puts edited arguments into `instead`. */
   decision: Decision | undefined
+  /** Whether an approval of this call is on record, open or decided: `ask` finds it, whatever the rules say by now. */
+  readonly asked: boolean
   /** The id that the approval of this call has or would have: `apr_…`. */
   approvalId(): Promise<string>
-  /** Asks a person, or finds the answer. Never settles while it waits. `undefined`: nobody answered in time. Outside a thread: rejects with `ApprovalPending`. */
-  ask(request: ApprovalRequest, expires?: number): Promise<Decision | undefined>
+  /**
+   * Asks a person, or finds what is on record. Never settles while it waits. `undefined`: nobody answered in time. Outside
+   * a thread: rejects with `ApprovalPending`.
+   *
+   * @param schema An answer that doesn't fit it fails the run, and the question stays open
+   */
+  ask(
+    request: ApprovalRequest,
+    schema: Schema<ApprovalAnswer>,
+    expires?: number,
+  ): Promise<Decision | undefined>
   /** What was decided of this tool for the rest of the thread. */
   standing(tool: string): Decision | undefined
   /** Lets a decision stand for the rest of the thread. */
@@ -84,13 +102,22 @@ export interface CallInside extends InputInside {
   record(request: ApprovalRequest, decision: Decision): void
 }
 
+/** The context of one tool call. */
+export type InnerContext = ToolContext & { readonly [INSIDE]: CallInside }
+
 /** How an approval is come by. */
 export interface ApprovalRule {
   /** Who decides if `decide` does: the name of the policy. */
   readonly by: string
-  readonly expires?: number
-  readonly decide?: (
-    request: ApprovalRequest,
-    ctx: ToolInvocation['ctx'],
-  ) => ApprovalAnswer | undefined | Promise<ApprovalAnswer | undefined>
+  /** Whether the call needs one. What it throws fails the call. Not asked where the arguments were no JSON: that needs one. */
+  readonly when: (inv: ToolInvocation) => boolean | Promise<boolean>
+  /** Milliseconds until a request that nobody answered counts as denied. @default never */
+  readonly expires?: number | undefined
+  readonly decide?: Decide | undefined
 }
+
+/** Decides without a person; `undefined` asks one. */
+export type Decide = (
+  request: ApprovalRequest,
+  ctx: ToolInvocation['ctx'],
+) => ApprovalAnswer | undefined | Promise<ApprovalAnswer | undefined>
