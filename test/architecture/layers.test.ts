@@ -16,8 +16,8 @@ const layers: Readonly<
   hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
   graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine'] },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
-  engine: { from: [...root, 'lib', 'store', 'hook', 'durable', 'graph'], types: [] },
-  index: { from: [...root, 'lib', 'store', 'hook', 'durable', 'graph', 'engine'], types: [] },
+  engine: { from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph'], types: [] },
+  index: { from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'engine'], types: [] },
 }
 
 it('imports in src point inward', () => {
