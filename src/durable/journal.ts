@@ -8,7 +8,8 @@ import { readRow } from './row.ts'
 
 /**
  * What happened in a step before it closed, so that a re-entered task repeats nothing: finished tasks (`result`), work
- * done `once`, answers, questions that expired or were opened again, timers that fired, waits that were over at once, and where child graphs stand.
+ * done `once`, answers, questions that expired or were opened again, timers that fired, waits that were over at once, where child graphs stand,
+ * tools that ran (`ran`) and what came of their calls (`call`).
  */
 export type Entry = ResultEntry | PlaceEntry
 
@@ -43,7 +44,7 @@ export function turnPage(at: Place, step: string, deletes: Key[]): void {
 
 /** What came of one call in a task. */
 export interface PlaceEntry {
-  readonly kind: 'once' | 'answer' | 'expired' | 'reopened' | 'woken' | 'past' | 'child'
+  readonly kind: 'once' | 'answer' | 'expired' | 'reopened' | 'woken' | 'past' | 'child' | 'ran' | 'call'
   readonly task: string
   readonly place: string
   readonly value: Cell

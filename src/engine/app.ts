@@ -8,6 +8,7 @@ import { newId } from '../lib/ids.ts'
 import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { memory } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
+import type { Tool } from '../tool/tool.ts'
 import { NodeContext } from './context.ts'
 import { fork } from './fork.ts'
 import { execute, live, type LiveRun } from './live.ts'
@@ -35,6 +36,8 @@ export interface CompileOptions {
   readonly random?: () => number
   /** @default the prefix and a nanoid */
   readonly newId?: (prefix: string) => string
+  /** Tools that nodes call by name. */
+  readonly tools?: readonly Tool[]
   /** @default warnings and errors to the console */
   readonly logger?: Logger
   /** Steps in one run of a graph; a child graph counts its own. @default 100 */
@@ -129,6 +132,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
     newId: make,
     context: (execution) => new NodeContext(execution),
     logger: guarded(options.logger ?? consoleLogger),
+    tools: new Map((options.tools ?? []).map((one) => [one.name, one])),
     stepLimit,
     concurrency,
     durability,

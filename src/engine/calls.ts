@@ -8,7 +8,7 @@ import { patience } from './place.ts'
 
 /** A pause that a task has reached and no record exists of yet. */
 export interface Ask {
-  readonly execution: Execution
+  readonly calls: Calls
   readonly place: string
   readonly kind: PauseRecord['kind']
   readonly payload: Cell
@@ -26,20 +26,34 @@ interface Held {
   goOn(how: HeldBack): void
 }
 
-/** Work under `once`. What its first part asks or waits for, it waits for itself. */
+/** Work of ours under way in a node: a part under `once`, or a tool. It waits with whatever waits inside it. */
 export interface Work {
   waits: boolean
+  /** The work that it is part of. */
+  readonly outer: Work | undefined
 }
 
-/** What a node asked of us in a step: pauses, stored work, child graphs. */
-export class Calls {
+/** What a node, or a tool that it calls, asked of us: pauses, stored work, child graphs, tools. */
+export class Calls implements Work {
+  readonly execution: Execution
+  /** What its entries in the journal are named after: the task, or the call of a tool. */
+  readonly id: string
+  /** The calls that this call of a tool is among; none for the node itself. */
+  readonly up: Calls | undefined
+  readonly outer: Work | undefined
+  waits = false
+  /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
+  #tries = 0
+  readonly #around: (() => boolean) | undefined
+  /** Told when a call of a tool first waits. */
+  onWait: (() => void) | undefined
   /** Pauses reached that no record exists of yet. */
   readonly asks: Ask[] = []
-  /** What the journal gets when the task pauses: waits that were over at once. */
-  readonly notes: Entry[] = []
+  /** What the journal gets when the task pauses: waits that were over at once, tools that failed. */
+  notes: Entry[] = []
   readonly held: Held[] = []
-  /** Child graphs under way, by the number of their call: they begin when what they wait for lets them. */
-  readonly #children: Map<number, Level> = new Map()
+  /** Child graphs and tools under way, by the number of their call: they begin when what they wait for lets them. */
+  readonly #inner: Map<number, Level | Calls> = new Map()
   #called = 0
   /** Work under `once`, by place; the part of it that runs now; and what is on its way to the store. */
   readonly works: Map<string, Promise<Cell>> = new Map()
@@ -49,15 +63,52 @@ export class Calls {
   readonly used: Set<string> = new Set()
   readonly #counts: Map<string, number> = new Map()
 
-  /** Child graphs under way, in the order of their calls. */
-  get children(): Level[] {
-    return [...this.#children].sort(([a], [b]) => a - b).map(([, level]) => level)
+  constructor(execution: Execution, id: string, up?: Calls) {
+    this.execution = execution
+    this.id = id
+    this.up = up
+    this.outer = up?.current
+    this.#around = up?.life()
   }
 
-  /** Keeps the place of a child graph that is called; what comes back says that it is under way, or has ended. */
-  child(): (level?: Level) => void {
+  /** Tells from now on whether what is called by this attempt may still do something. */
+  life(): () => boolean {
+    const around = this.#around
+    const { execution } = this
+    const { attempt } = execution
+    const tries = this.#tries
+    return () => tries === this.#tries && (around ? around() : execution.alive(attempt))
+  }
+
+  /** The work that a call made now is part of. */
+  get current(): Work | undefined {
+    return this.inside ?? (this.up && this)
+  }
+
+  /** Ids from the thread's own task down to what made these calls. */
+  chain(): string[] {
+    const { execution, id, up } = this
+    return up ? [...up.chain(), id] : execution.step.level.chain(id)
+  }
+
+  #sorted(): (Level | Calls)[] {
+    return [...this.#inner].sort(([a], [b]) => a - b).map(([, inner]) => inner)
+  }
+
+  /** Child graphs under way, in the order of their calls. */
+  get children(): Level[] {
+    return this.#sorted().flatMap((inner) => (inner instanceof Calls ? inner.children : inner))
+  }
+
+  /** These calls and those of the tools under way. */
+  get all(): Calls[] {
+    return [this, ...this.#sorted().flatMap((inner) => (inner instanceof Calls ? inner.all : []))]
+  }
+
+  /** Keeps the place of a child graph or tool that is called; what comes back says that it is under way, or has ended. */
+  call(): (inner?: Level | Calls) => void {
     const n = this.#called++
-    return (level) => void (level ? this.#children.set(n, level) : this.#children.delete(n))
+    return (inner) => void (inner ? this.#inner.set(n, inner) : this.#inner.delete(n))
   }
 
   /** The number of a call in its group, counted in the order of the calls. */
@@ -65,6 +116,28 @@ export class Calls {
     const n = this.#counts.get(group) ?? 0
     this.#counts.set(group, n + 1)
     return n
+  }
+
+  /**
+   * Makes the task wait once nothing of ours is under way in it, and its caller for ever: no `catch` can see a pause.
+   *
+   * @param ask What is to be recorded, unless it is
+   * @param work The work that waits with it
+   */
+  pause(ask?: Ask, work: Work | undefined = this.current): Promise<never> {
+    for (let one = work; one; one = one.outer) {
+      if (one.waits) continue
+      one.waits = true
+      this.execution.busy--
+      if (one instanceof Calls) one.onWait?.()
+    }
+    if (ask) {
+      this.used.add(ask.place)
+      this.asks.push(ask)
+    }
+    this.execution.pausing = true
+    this.execution.quiet()
+    return new Promise(() => {})
   }
 
   /** Holds a call back. */
@@ -86,12 +159,25 @@ export class Calls {
     for (const held of [...this.held]) if (held.group === group) held.goOn('new')
   }
 
-  /** Another attempt makes its calls from the first on. */
+  /** Stops the child graphs inside. */
+  halt(reason: unknown): void {
+    for (const child of this.children) child.step?.stop(reason)
+  }
+
+  /** Nothing that is under way in here counts any more. */
+  over(reason: unknown): void {
+    this.#tries++
+    this.halt(reason)
+    for (const { held } of this.all) for (const one of held.splice(0)) one.goOn('stopped')
+  }
+
+  /** Another attempt makes its calls from the first on. What failed is tried again. */
   again(): void {
     this.#counts.clear()
     this.used.clear()
-    this.#children.clear()
+    this.#inner.clear()
     for (const place of this.works.keys()) if (!this.storing.has(place)) this.works.delete(place)
+    this.notes = this.notes.filter(({ kind }) => kind !== 'call')
     this.asks.length = 0
   }
 }

@@ -7,63 +7,62 @@ import { readable } from './find.ts'
 import { fill } from './fold.ts'
 import { drive, Level } from './level.ts'
 import { load } from './load.ts'
-import type { Execution } from './execution.ts'
-import { placeOfChild } from './place.ts'
+import type { Calls } from './calls.ts'
+import { placeOf } from './place.ts'
 import { snapshot } from './view.ts'
 
 /** Runs a graph inside a node, in a namespace of its own; goes on where it stands when the node is entered again. */
 export function child(
-  execution: Execution,
+  calls: Calls,
   plan: Plan,
   input: unknown,
   options: { readonly key?: string; readonly emit?: (event: unknown) => unknown } = {},
 ): Promise<unknown> {
-  const place =
-    options.key === undefined ? placeOfChild(execution, plan, input) : `C:${options.key}`
+  const { execution, current } = calls
+  const { key, emit } = options
+  const place = key === undefined ? placeOf(calls, 'c', plan.name, input) : `C:${key}`
   execution.busy++
   return new Promise((resolve, reject) => {
     const { attempt } = execution
-    const { inside } = execution.calls
-    const underWay = execution.calls.child()
-    enter(execution, plan, input, place, underWay, options.emit).then(
-      (state) => {
-        if (execution.attempt !== attempt) return
-        execution.busy--
-        if (state === undefined) execution.pause(undefined, inside)
-        else {
-          resolve(state)
-          execution.quiet()
-        }
-      },
-      (error: unknown) => {
-        if (execution.attempt !== attempt) return
-        execution.busy--
-        if (!execution.alive(attempt)) return
-        reject(error)
-        execution.quiet()
-      },
+    const alive = calls.life()
+    const ended = (then: () => void): void => {
+      if (execution.attempt !== attempt) return
+      execution.busy--
+      if (alive()) then()
+      execution.quiet()
+    }
+    enter(calls, { plan, input, emit, alive, underWay: calls.call() }, place).then(
+      (state) =>
+        ended(() => (state === undefined ? void calls.pause(undefined, current) : resolve(state))),
+      (error: unknown) => ended(() => reject(error)),
     )
   })
 }
 
+interface Entered {
+  readonly plan: Plan
+  readonly input: unknown
+  readonly emit: ((event: unknown) => unknown) | undefined
+  readonly alive: () => boolean
+  readonly underWay: (level?: Level) => void
+}
+
 /** The child's final state, or `undefined` when it waits. */
 async function enter(
-  execution: Execution,
-  plan: Plan,
-  input: unknown,
+  calls: Calls,
+  { plan, input, emit, alive, underWay }: Entered,
   where: string | Promise<string>,
-  underWay: (level?: Level) => void,
-  emit: ((event: unknown) => unknown) | undefined,
 ): Promise<Record<string, unknown> | undefined> {
+  const { execution, id: task } = calls
   const { run } = execution.step.level
   const { attempt } = execution
   const place = await where
-  const space = await spaceOf(execution.task.id, place)
-  const level = new Level(run, plan, { execution, attempt, space, place, emit })
+  const space = await spaceOf(task, place)
+  const level = new Level(run, plan, { calls, alive, space, place, emit })
   // What the attempt before stores may be on its way.
   if (attempt > 1) await run.claim.settled()
   level.assertAlive()
-  const known = run.journal.of(execution.task.id)?.places.get(place)
+  const known = run.journal.of(task)?.places.get(place)
   if (known) {
     const id = known.value as string
     await readable(run.claim.head.thread, () => load(level, id, run.shares), id)
@@ -97,7 +96,7 @@ async function enter(
 /** The journal's entry that says where a child graph stands. */
 export const childEntry = (level: Level): Entry => ({
   kind: 'child',
-  task: (level.parent as Execution).task.id,
+  task: (level.parent as Calls).id,
   place: level.place,
   value: level.checkpoint,
   seq: level.log.seq,

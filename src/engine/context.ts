@@ -1,13 +1,18 @@
 import { decode, encode } from '../durable/codec.ts'
-import type { AskOptions, PauseOptions } from '../graph/context.ts'
+import { ToolUsageError } from '../errors.ts'
+import type { AskOptions, CallOptions, PauseOptions } from '../graph/context.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
 import type { Question } from '../graph/question.ts'
+import type { Call, Tool } from '../tool/tool.ts'
 import { child } from './child.ts'
 import { once } from './once.ts'
 import { interrupt } from './interrupt.ts'
 import { sleep, wait } from './wait.ts'
+import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
+import { machineOf, type Machine } from './machine.ts'
+import type { App } from './run.ts'
 
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 
@@ -15,11 +20,18 @@ const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 export class NodeContext {
   readonly #execution: Execution
   readonly #attempt: number
+  readonly #tool: Calls | undefined
   #signal: AbortSignal | undefined
 
-  constructor(execution: Execution) {
+  /** @param tool The calls of a tool that the node runs, if they aren't its own */
+  constructor(execution: Execution, tool?: Calls) {
     this.#execution = execution
     this.#attempt = execution.attempt
+    this.#tool = tool
+  }
+
+  get #calls(): Calls {
+    return this.#tool ?? this.#execution.calls
   }
 
   get #run(): Execution['step']['level']['run'] {
@@ -74,23 +86,35 @@ export class NodeContext {
     payload?: unknown,
     options?: PauseOptions | AskOptions<unknown> | Question,
   ): Promise<unknown> {
-    return this.#call(() => interrupt(this.#execution, payload, options), true)
+    return this.#call(() => interrupt(this.#calls, payload, options), true)
   }
   wait(wakeAt: string | Date, payload?: unknown, options?: PauseOptions): Promise<unknown> {
-    return this.#call(() => wait(this.#execution, wakeAt, payload, options), true)
+    return this.#call(() => wait(this.#calls, wakeAt, payload, options), true)
   }
   sleep(ms: number, options?: PauseOptions): Promise<unknown> {
-    return this.#call(() => sleep(this.#execution, ms, options), true)
+    return this.#call(() => sleep(this.#calls, ms, options), true)
   }
   once(key: string, work: () => unknown): Promise<unknown> {
-    return this.#call(() => once(this.#execution, key, work))
+    return this.#call(() => once(this.#calls, key, work))
   }
   child(
     graph: Graph,
     input: unknown,
     options?: PauseOptions & { readonly emit?: (event: unknown) => unknown },
   ): Promise<unknown> {
-    return this.#call(() => child(this.#execution, plan(graph), input, options))
+    return this.#call(() => child(this.#calls, plan(graph), input, options))
+  }
+
+  call(tool: Tool | string, args: unknown, options?: CallOptions): Promise<unknown> {
+    return this.#call(() => machineFor(this.#run.app, tool).call(this.#calls, tool, args, options))
+  }
+  callAll(calls: readonly Call[]): Promise<unknown> {
+    return this.#call(() => machineFor(this.#run.app).callAll(this.#calls, calls))
+  }
+
+  /** Whether what is called may still do something. */
+  protected alive(): boolean {
+    return this.#execution.alive(this.#attempt)
   }
 
   /** Pauses and stored work belong to a node that runs; afterwards they never settle, as nobody could hear of it. */
@@ -102,12 +126,24 @@ export class NodeContext {
       execution.status === 'paused' &&
       execution.attempt === this.#attempt &&
       !execution.step.stopped
-    if (!paused && !execution.alive(this.#attempt)) return new Promise(() => {})
+    if (!paused && !this.alive()) return new Promise(() => {})
     const result = tried(work)
     // A node may drop the promise: its failure is the node's business only if the node looks.
     result.catch(() => {})
     return result
   }
+}
+
+/** What runs tools: each brings it along, so that an app without tools has none of it. */
+function machineFor({ plan, tools }: App, tool?: Tool | string): Machine {
+  const given = typeof tool === 'object' ? tool : [...tools.values()][0]
+  const machine = given && machineOf(given)
+  if (machine) return machine
+  const what = typeof tool === 'string' ? `tool "${tool}"` : 'tools'
+  throw new ToolUsageError(
+    `Cannot call ${what} in graph "${plan.name}": ${given ? 'it was not made by tool()' : 'it was compiled without tools'}`,
+    typeof tool === 'string' ? { tool } : {},
+  )
 }
 
 /** Calls, and makes a rejection of what is thrown at once. */
@@ -126,7 +162,7 @@ function emit(execution: Execution, event: unknown): Promise<void> {
     const cell = encode(event, execution.node.name, 'event')
     if (level.parent) {
       const mapped = level.emit ? level.emit(decode(cell)) : decode(cell)
-      return level.emit && mapped === undefined ? READY : emit(level.parent, mapped)
+      return level.emit && mapped === undefined ? READY : emit(level.parent.execution, mapped)
     }
     const { node, task, index } = execution
     const told = level.log.tell(

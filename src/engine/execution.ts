@@ -3,7 +3,7 @@ import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
 import { isGoto } from '../graph/graph.ts'
 import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
-import { Calls, type Ask, type Work } from './calls.ts'
+import { Calls } from './calls.ts'
 import { isPromise, take, type Update } from './take.ts'
 import type { Step } from './step.ts'
 import { view } from './view.ts'
@@ -49,7 +49,7 @@ export class Execution {
 
   /** What the node asked of us; made when it first does. */
   get calls(): Calls {
-    return (this.#calls ??= new Calls())
+    return (this.#calls ??= new Calls(this, this.task.id))
   }
 
   get asked(): Calls | undefined {
@@ -174,26 +174,6 @@ export class Execution {
     this.step.stop(error)
   }
 
-  /**
-   * Makes the task wait once nothing of ours is under way in it, and its caller for ever: no `catch` can see a pause.
-   *
-   * @param ask What is to be recorded, unless it is
-   * @param inside Work under `once` that waits with it
-   */
-  pause(ask?: Ask, inside: Work | undefined = this.calls.inside): Promise<never> {
-    if (inside && !inside.waits) {
-      inside.waits = true
-      this.busy--
-    }
-    if (ask) {
-      this.calls.used.add(ask.place)
-      this.calls.asks.push(ask)
-    }
-    this.pausing = true
-    this.quiet()
-    return new Promise(() => {})
-  }
-
   /** Looks, a few turns later, whether the task does nothing but wait; calls made at once are caught together. */
   quiet(): void {
     if (!this.pausing || this.busy > 0) return
@@ -218,12 +198,13 @@ export class Execution {
   #halt(reason: unknown): void {
     this.#stopped = { reason }
     this.#controller?.abort(reason)
-    for (const child of this.#calls?.children ?? []) child.step?.stop(reason)
+    this.#calls?.halt(reason)
   }
 
   #clear(): void {
     this.#timer?.()
     this.#timer = undefined
-    for (const held of this.#calls?.held.splice(0) ?? []) held.goOn('stopped')
+    for (const { held } of this.#calls?.all ?? [])
+      for (const one of held.splice(0)) one.goOn('stopped')
   }
 }

@@ -3,9 +3,9 @@ import type { PlaceEntry } from '../durable/journal.ts'
 import { ReplayMismatch } from '../errors.ts'
 import type { AskOptions, PauseOptions } from '../graph/context.ts'
 import type { Question } from '../graph/question.ts'
-import { quietly } from '../lib/quietly.ts'
-import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
-import type { Execution } from './execution.ts'
+import { jsonSchemaOf } from '../lib/json-schema.ts'
+import type { Schema, SchemaResult } from '../schema.ts'
+import type { Calls } from './calls.ts'
 import { checked, isPromise, refusal } from './take.ts'
 import { LAST } from './wait.ts'
 
@@ -13,10 +13,11 @@ type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question,
 
 /** Asks a person, or gives the answer that is recorded. */
 export function interrupt(
-  execution: Execution,
+  calls: Calls,
   payload: unknown,
   options: PauseOptions | AskOptions<unknown> | Question = {},
 ): Promise<unknown> {
+  const { execution } = calls
   const { key, schema, expires, is, payload: shape } = options as Options
   const node = execution.node.name
   const now = execution.step.level.run.app.owner.clock.now()
@@ -39,11 +40,11 @@ export function interrupt(
   // A key given at the call names the call. A question's key names the question, which may be asked again.
   const named = key !== undefined && !is
   const group = key === undefined ? 'i:' : `${named ? 'I' : 'q'}${key.length}:${key}:`
-  const n = execution.calls.count(group)
+  const n = calls.count(group)
   const fresh = (place: string): Promise<never> => {
     const due = expires === undefined ? undefined : Math.ceil(now + expires)
-    return execution.pause({
-      execution,
+    return calls.pause({
+      calls,
       place,
       kind: 'question',
       payload: cell,
@@ -52,24 +53,24 @@ export function interrupt(
       schema: jsonSchemaOf(schema),
     })
   }
-  const records = new Map(recorded(execution, group))
+  const records = new Map(recorded(calls, group))
   const own = records.get(group + n)
-  const match = named ? own && group + n : matching(execution, records, group + n, cell)
+  const match = named ? own && group + n : matching(calls, records, group + n, cell)
   if (match !== undefined) {
-    execution.calls.used.add(match)
-    wakeHeld(execution, group)
+    calls.used.add(match)
+    wakeHeld(calls, group)
     const { entry } = records.get(match) as Recorded
-    return entry === undefined ? execution.pause() : answerOf(execution, entry, schema)
+    return entry === undefined ? calls.pause() : answerOf(calls, entry, schema)
   }
-  const place = freePlace(execution, records, group, n)
-  if (named || !answersLeft(execution, records)) return fresh(place)
+  const place = freePlace(calls, records, group, n)
+  if (named || !answersLeft(calls, records)) return fresh(place)
   // It came too late to be waited for; it is asked when the node is entered again.
   if (execution.status === 'paused') return new Promise(() => {})
   return new Promise((_, reject) => {
     execution.busy++
-    execution.calls.holdBack(group, (how) => {
+    calls.holdBack(group, (how) => {
       execution.busy--
-      if (how === 'new') fresh(freePlace(execution, records, group, n)).catch(reject)
+      if (how === 'new') fresh(freePlace(calls, records, group, n)).catch(reject)
       if (how !== 'late') return
       execution.fail(
         new ReplayMismatch(
@@ -84,59 +85,62 @@ export function interrupt(
 type Recorded = { readonly entry?: PlaceEntry; readonly payload: Cell | undefined }
 
 /** What is recorded of a group of calls of this task: answered questions and open ones. */
-function* recorded(execution: Execution, group: string): Generator<[place: string, Recorded]> {
+function* recorded(
+  { execution, id: task }: Calls,
+  group: string,
+): Generator<[place: string, Recorded]> {
   const { run } = execution.step.level
-  for (const [place, entry] of run.journal.of(execution.task.id)?.places ?? []) {
+  for (const [place, entry] of run.journal.of(task)?.places ?? []) {
     if (place.startsWith(group))
       yield [place, { entry, payload: run.records.get(entry.pause as string)?.payload }]
   }
-  for (const { id, place } of run.openOf(execution.task.id)) {
+  for (const { id, place } of run.openOf(task)) {
     if (place.startsWith(group)) yield [place, { payload: run.records.get(id)?.payload }]
   }
 }
 
 /** The recorded question that this call asks again: the one in its place, or any with the same payload. */
 function matching(
-  execution: Execution,
+  calls: Calls,
   records: ReadonlyMap<string, Recorded>,
   own: string,
   cell: Cell,
 ): string | undefined {
   const fits = (place: string): boolean => {
     const payload = records.get(place)?.payload
-    return payload !== undefined && !execution.calls.used.has(place) && same(payload, cell)
+    return payload !== undefined && !calls.used.has(place) && same(payload, cell)
   }
   return fits(own) ? own : [...records.keys()].sort(byNumber).find(fits)
 }
 
 const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1)
 
-const answersLeft = (execution: Execution, records: ReadonlyMap<string, Recorded>): boolean =>
-  [...records].some(([place, { entry }]) => entry !== undefined && !execution.calls.used.has(place))
+const answersLeft = (calls: Calls, records: ReadonlyMap<string, Recorded>): boolean =>
+  [...records].some(([place, { entry }]) => entry !== undefined && !calls.used.has(place))
 
 function freePlace(
-  execution: Execution,
+  calls: Calls,
   records: ReadonlyMap<string, Recorded>,
   group: string,
   n: number,
 ): string {
-  while (records.has(group + n) || execution.calls.used.has(group + n)) n++
+  while (records.has(group + n) || calls.used.has(group + n)) n++
   return group + n
 }
 
 /** An answer has found its call: questions that were held back for its sake may be asked. */
-function wakeHeld(execution: Execution, group: string): void {
-  const { calls } = execution
-  if (calls.held.length > 0 && !answersLeft(execution, new Map(recorded(execution, group))))
+function wakeHeld(calls: Calls, group: string): void {
+  if (calls.held.length > 0 && !answersLeft(calls, new Map(recorded(calls, group))))
     calls.letGo(group)
 }
 
 /** The answer, checked. A bad one, or one that its schema breaks on, fails the run and the question stays open. */
 async function answerOf(
-  execution: Execution,
+  calls: Calls,
   entry: PlaceEntry,
   schema: Schema | undefined,
 ): Promise<unknown> {
+  const { execution } = calls
   const { kind, pause, value } = entry
   if (kind === 'expired')
     throw new DOMException(`The question of node "${execution.node.name}" expired`, 'TimeoutError')
@@ -154,15 +158,7 @@ async function answerOf(
   } catch (broken) {
     error = broken
   }
-  level.run.reopen(execution, entry)
+  level.run.reopen(calls, entry)
   execution.fail(error)
   return new Promise(() => {})
-}
-
-/** The shape of an answer, where the schema can tell it (Standard JSON Schema). */
-function jsonSchemaOf(schema: Schema | undefined): JsonSchema | undefined {
-  const standard = schema?.['~standard'] as
-    | { jsonSchema?: { input(options: { target: string }): JsonSchema } }
-    | undefined
-  return quietly(() => standard?.jsonSchema?.input({ target: 'draft-2020-12' }))
 }

@@ -8,7 +8,7 @@ import { close } from './close.ts'
 import { follow, plannedTasks, type Joins, type Planned } from './route.ts'
 import { Log } from './log.ts'
 import type { Run } from './run.ts'
-import type { Execution } from './execution.ts'
+import type { Calls } from './calls.ts'
 import { Step } from './step.ts'
 import { view } from './view.ts'
 
@@ -16,9 +16,9 @@ import { view } from './view.ts'
 export class Level {
   readonly run: Run
   readonly plan: Plan
-  readonly parent: Execution | undefined
-  /** Which attempt of the parent runs it. */
-  readonly #attempt: number
+  readonly parent: Calls | undefined
+  /** Whether the attempt that called it is still under way. */
+  readonly #alive: (() => boolean) | undefined
   /** Path by node names, and the name of its rows; `-` for the thread's own graph. */
   readonly ns: readonly string[]
   readonly space: string
@@ -44,8 +44,8 @@ export class Level {
     run: Run,
     plan: Plan,
     parent?: {
-      readonly execution: Execution
-      readonly attempt: number
+      readonly calls: Calls
+      readonly alive: () => boolean
       readonly space: string
       readonly place: string
       readonly emit?: ((event: unknown) => unknown) | undefined
@@ -53,9 +53,10 @@ export class Level {
   ) {
     this.run = run
     this.plan = plan
-    this.parent = parent?.execution
-    this.#attempt = parent?.attempt ?? 0
-    this.ns = parent ? [...parent.execution.step.level.ns, parent.execution.task.key] : []
+    const outer = parent?.calls.execution
+    this.parent = parent?.calls
+    this.#alive = parent?.alive
+    this.ns = outer ? [...outer.step.level.ns, outer.task.key] : []
     this.space = parent?.space ?? '-'
     this.place = parent?.place ?? ''
     this.emit = parent?.emit
@@ -67,12 +68,12 @@ export class Level {
   assertAlive(): void {
     const { run, parent } = this
     if (run.stopped) throw run.stopped.reason
-    if (parent && !parent.alive(this.#attempt)) throw parent.step.stopped?.reason
+    if (this.#alive?.() === false) throw parent?.execution.step.stopped?.reason
   }
 
   /** Task ids from the root down to a task of this level. */
   chain(task: string): string[] {
-    return this.parent ? [...this.parent.step.level.chain(this.parent.task.id), task] : [task]
+    return this.parent ? [...this.parent.chain(), task] : [task]
   }
 
   /** Leaves it to the next run to work out what runs first. */

@@ -1,25 +1,26 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
-import type { Work } from './calls.ts'
-import type { Execution } from './execution.ts'
+import type { Calls, Work } from './calls.ts'
 
 /** Runs work once for a node execution: its stored result comes back on every re-entry, a failure isn't stored. */
-export function once(execution: Execution, key: string, work: () => unknown): Promise<unknown> {
+export function once(calls: Calls, key: string, work: () => unknown): Promise<unknown> {
   if (typeof key !== 'string' || typeof work !== 'function')
     throw new TypeError('Cannot call once: it takes a key and a function')
   const place = `o:${key}`
-  const { run } = execution.step.level
-  const known = run.journal.of(execution.task.id)?.places.get(place)
+  const { run } = calls.execution.step.level
+  const known = run.journal.of(calls.id)?.places.get(place)
   if (known) return Promise.resolve(decode(known.value))
-  const running = execution.calls.works.get(place)
+  const running = calls.works.get(place)
   if (running) return running.then(decode)
-  const cell = perform(execution, place, work)
-  execution.calls.works.set(place, cell)
+  const cell = perform(calls, place, work)
+  calls.works.set(place, cell)
   return cell.then(decode)
 }
 
-async function perform(execution: Execution, place: string, work: () => unknown): Promise<Cell> {
-  const { calls, step, task, attempt } = execution
-  const self: Work = { waits: false }
+async function perform(calls: Calls, place: string, work: () => unknown): Promise<Cell> {
+  const { execution } = calls
+  const { step, attempt } = execution
+  const alive = calls.life()
+  const self: Work = { waits: false, outer: calls.current }
   execution.busy++
   try {
     calls.inside = self
@@ -31,9 +32,9 @@ async function perform(execution: Execution, place: string, work: () => unknown)
     }
     const value = encode(await result, execution.node.name, 'once')
     // After a stop nothing more is written; the promise stays open like the node that is given up.
-    if (!execution.alive(attempt)) return await new Promise<never>(() => {})
+    if (!alive()) return await new Promise<never>(() => {})
     calls.storing.add(place)
-    await step.level.run.note({ kind: 'once', task: task.id, place, value })
+    await step.level.run.note({ kind: 'once', task: calls.id, place, value })
     return value
   } finally {
     const current = execution.attempt === attempt

@@ -1,6 +1,5 @@
 import { encode, write } from '../durable/codec.ts'
-import type { Plan } from '../graph/plan.ts'
-import type { Execution } from './execution.ts'
+import type { Calls } from './calls.ts'
 
 /** How long that is, in milliseconds. */
 export const PATIENCE = 250
@@ -16,50 +15,55 @@ export function patience(over: () => void): () => void {
 }
 
 /**
- * The place of a child graph without a key among those of its task: its position and what it is given. Children that are
- * called at once may come in another order when the node is entered again, so what they are given decides. One that is
- * given something new counts as the recorded one in its position, once that one has had the time to come.
+ * The place of a child graph or a tool without a key among those of its task: its position and what it is given. Those
+ * that are called at once may come in another order when the node is entered again, so what they are given decides. One
+ * that is given something new counts as the recorded one in its position, once that one has had the time to come.
+ *
+ * @param kind `c` for child graphs, `t` for tools
  */
-export async function placeOfChild(
-  { calls, task, step }: Execution,
-  plan: Plan,
-  input: unknown,
+export async function placeOf(
+  calls: Calls,
+  kind: 'c' | 't',
+  called: string,
+  given: unknown,
 ): Promise<string> {
-  const n = calls.count('c')
-  const name = `:${fingerprint(input)}:${plan.name}`
-  const { journal } = step.level.run
+  const { execution, id, used } = calls
+  const group = `${kind}:`
+  const n = calls.count(group)
+  const name = `:${fingerprint(given)}:${called}`
+  const { journal } = execution.step.level.run
   const left = (): string[] =>
-    [...(journal.of(task.id)?.places.keys() ?? [])].filter(
-      (place) => place.startsWith('c:') && !calls.used.has(place),
+    [...(journal.of(id)?.places.keys() ?? [])].filter(
+      (place) => place.startsWith(group) && !used.has(place),
     )
-  const given = (place: string): boolean => place.slice(place.indexOf(':', 2)) === name
+  const fits = (place: string): boolean => place.slice(place.indexOf(':', 2)) === name
   const take = (place: string): string => {
-    calls.used.add(place)
-    if (left().length === 0) calls.letGo('c')
+    used.add(place)
+    if (left().length === 0) calls.letGo(group)
     return place
   }
-  const own = `c:${n}${name}`
-  const found = left().includes(own) ? own : left().find(given)
+  const own = group + n + name
+  const found = left().includes(own) ? own : left().find(fits)
   if (found !== undefined) return take(found)
   if (left().length > 0) {
-    await new Promise((resolve) => calls.holdBack('c', resolve))
+    await new Promise((resolve) => calls.holdBack(group, resolve))
     const there = left().find(
-      (place) => place.startsWith(`c:${n}:`) && place.endsWith(`:${plan.name}`),
+      (place) => place.startsWith(`${group}${n}:`) && place.endsWith(`:${called}`),
     )
     if (there !== undefined) return take(there)
   }
   let free = n
-  while ([...calls.used, ...left()].some((place) => place.startsWith(`c:${free}:`))) free++
-  return take(`c:${free}${name}`)
+  while ([...used, ...left()].some((place) => place.startsWith(`${group}${free}:`))) free++
+  return take(group + free + name)
 }
 
-/** Tells what children are given apart, at once, as a digest couldn't. */
+/** Tells what they are given apart, at once, as a digest couldn't. */
 function fingerprint(input: unknown): string {
   let text = ''
   try {
     text = JSON.stringify(write(encode(input)))
   } catch {
-    // What can't be stored may still become something by the child's schemas.
+    // What can't be stored may still become something by their schemas.
   }
   let a = 0x9e3779b9
   let b = 0x85ebca6b

@@ -10,10 +10,13 @@ import { Cancelled } from '../errors.ts'
 import type { Plan } from '../graph/plan.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Key, Put } from '../store/store.ts'
+import type { Tool } from '../tool/tool.ts'
 import { childEntry } from './child.ts'
 import type { StreamEvent } from './event.ts'
 import type { Level } from './level.ts'
+import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
+import type { Meter } from './meter.ts'
 import type { Queue } from './stream.ts'
 
 /** A compiled graph and what it runs with. */
@@ -22,6 +25,8 @@ export interface App {
   readonly owner: Owner
   readonly newId: (prefix: string) => string
   readonly logger: Logger
+  /** Tools that are called by name. */
+  readonly tools: ReadonlyMap<string, Tool>
   /** Makes what a node sees; handed in, as it leads back to levels and steps. */
   readonly context: (execution: Execution) => object
   readonly stepLimit: number
@@ -51,6 +56,8 @@ export class Run {
   shares = false
   stopped: { readonly reason: unknown; readonly status: 'error' | 'cancelled' } | undefined
   over = false
+  /** Counts what is used; see `meterOf`. */
+  meter: Meter | undefined
   /** Calls off the timer that stores what was emitted. */
   cancelFlush: (() => void) | undefined
   /** Settles when the run has ended and is recorded. */
@@ -105,11 +112,11 @@ export class Run {
   }
 
   /** An answer that doesn't fit: its question is open again when the run has ended. */
-  reopen({ step, task }: Execution, { place, pause: id = '' }: PlaceEntry): void {
+  reopen(calls: Calls, { place, pause: id = '' }: PlaceEntry): void {
     const record = this.records.get(id)
     if (!record) return
     const { n, due, key } = record
-    const chain = step.level.chain(task.id)
+    const chain = calls.chain()
     this.reopened.push({ id, kind: 'question', chain, place, n, due, key })
   }
 

@@ -36,12 +36,13 @@ export async function suspend(level: Level): Promise<Pauses> {
   await level.step?.saving
   if (!run.durable && level.stale) head.checkpoint = level.save()
   const executions = steps.flatMap((step) => [...step.executions])
-  const asks = executions.flatMap(({ asked }) => asked?.asks ?? [])
+  const calls = executions.flatMap(({ asked }) => asked?.all ?? [])
+  const asks = calls.flatMap(({ asks }) => asks)
   const ids = await Promise.all(asks.map(idOf))
   const trail = await trailsOf(level)
   level.assertAlive()
   const results = steps.flatMap((step) => step.unsaved())
-  const notes = executions.flatMap(({ asked }) => asked?.notes ?? [])
+  const notes = calls.flatMap(({ notes }) => notes)
   puts.push(...trail.puts)
   for (const entry of [...results.map((one) => resultEntry(one)), ...notes, ...trail.notes])
     puts.push(...claim.entry(entry))
@@ -54,11 +55,11 @@ export async function suspend(level: Level): Promise<Pauses> {
     !current.has(chain[0]!) || chain.some((task) => finished.has(task))
   run.dropOpen({ puts, deletes }, head.open.filter(useless))
   const fresh = asks.map((ask, i): PauseRecord => {
-    const { step, task, node } = ask.execution
+    const { step, node } = ask.calls.execution
     const { kind, place, key, due, payload, schema } = ask
     const [id, n] = [ids[i]!, ++head.last]
     const { checkpoint, ns } = step.level
-    const open = { id, kind, chain: step.level.chain(task.id), place, n, due, key }
+    const open = { id, kind, chain: ask.calls.chain(), place, n, due, key }
     head.open.push(open)
     const told = { run: run.id, checkpoint, ns, node: node.name, user: run.user, time: now }
     const record = { id, kind, n, ...told, place, key, payload, schema, due }
@@ -71,7 +72,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const pauses = shown(head.thread, open, now)
   level.log.hold()
   for (const execution of results) execution.step.level.log.tellEnd(execution)
-  for (const [i, record] of fresh.entries()) tellPause(level, asks[i]!.execution, record)
+  for (const [i, record] of fresh.entries()) tellPause(level, asks[i]!.calls.execution, record)
   leaveLog(steps, puts)
   level.log.count()
   await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
@@ -85,17 +86,18 @@ export function leaveLog(steps: readonly Step[], puts: Put[]): void {
 }
 
 /** The same for the same question on the same branch, another for every other. */
-async function idOf({ execution, place, kind }: Ask): Promise<string> {
+async function idOf({ calls, place, kind }: Ask): Promise<string> {
   // A child graph keeps its checkpoint when the thread goes on from a new one: what was asked there is over.
-  const { checkpoint } = execution.step.level.run.claim.head
-  const name = await digest(JSON.stringify([checkpoint, execution.task.id, place]))
+  const { checkpoint } = calls.execution.step.level.run.claim.head
+  const name = await digest(JSON.stringify([checkpoint, calls.id, place]))
   return (kind === 'question' ? 'int_' : 'tmr_') + name
 }
 
 /** Tells of a new pause, as the node of this graph that runs into it. */
 function tellPause(level: Level, execution: Execution, record: PauseRecord): void {
   const { thread } = level.run.claim.head
-  for (let up = execution.step.level.parent; up; up = up.step.level.parent) execution = up
+  for (let up = execution.step.level.parent; up; up = execution.step.level.parent)
+    execution = up.execution
   const node = execution.node.name
   level.log.tell(() => pauseEvent(thread, node, record), [node, record.id])
 }
