@@ -1,6 +1,7 @@
 // What a graph is
 export { each, goto, graph } from './graph/graph.ts'
 export type {
+  CacheScope,
   Each,
   Edge,
   Goto,
@@ -62,6 +63,16 @@ export type {
   ShortCircuit,
   ToolInvocation,
 } from './hook/hook.ts'
+export { canonicalJson, digest } from './cache/canonical.ts'
+export { envelope } from './cache/envelope.ts'
+export type { CacheHit, CacheKind, Envelope } from './cache/envelope.ts'
+export { cacheKey } from './cache/key.ts'
+export type { CacheKey, GeminiKeyParts, KeyScope, LlmKeyParts, ToolKeyParts } from './cache/key.ts'
+export type { CachePort } from './cache/port.ts'
+export { ToolResultCache } from './cache/results.ts'
+export type { ToolResultCacheOptions } from './cache/results.ts'
+export { storeCache } from './cache/store-cache.ts'
+export type { StoreCacheOptions } from './cache/store-cache.ts'
 
 // Where it is kept
 export { memory } from './store/memory.ts'

@@ -170,17 +170,22 @@ function tagged(value: unknown, walk: Walk): Exclude<Cell, Tagged> {
   return tree as Exclude<Cell, Tagged>
 }
 
+/** A path as a program would write it. */
+export function pathText(keys: readonly (string | number)[], root = ''): string {
+  return keys.reduce<string>((before, key) => {
+    if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key))
+      return `${before}[${JSON.stringify(key)}]`
+    return before === '' ? key : `${before}.${key}`
+  }, root)
+}
+
 // The value stays out of it: it may be long, or secret.
 function refusal(
   { node, root, path: keys }: Walk,
   type: string,
   cause?: unknown,
 ): UnserializableValue {
-  const path = keys.reduce<string>((before, key) => {
-    if (typeof key === 'number' || !/^[a-z_$][\w$]*$/i.test(key))
-      return `${before}[${JSON.stringify(key)}]`
-    return before === '' ? key : `${before}.${key}`
-  }, root)
+  const path = pathText(keys, root)
   const what = `${path === '' ? 'a value' : `"${path}"`}${node === undefined ? '' : ` of node "${node}"`}`
   const details = tidy({ path, type, node })
   return new UnserializableValue(`Cannot store ${what}: its type is "${type}"`, details, { cause })

@@ -118,10 +118,14 @@ export const directoryPrefix = ({ graph, tenant }: Pick<Address, 'graph' | 'tena
 export const directoryKey = (at: Address, created: number): Key =>
   `${directoryPrefix(at)}${descending(created)}/${at.place}`
 
-/** What kind of row of a thread is under a key: its letter, or none if it lies under no thread's root. */
+/** An entry of a cache: named after its own key, which may be any text. */
+export const cachedKey = async (prefix: string, key: string): Promise<Key> =>
+  `c/${await part(prefix)}/${await digest(key)}`
+
+/** What kind of row of a thread or a cache is under a key: its letter (of an entry, a hex digit), or none if it is another row. */
 const kindOf = (key: Key): string | undefined =>
-  key.startsWith('t/') ? key[key.indexOf('/', 2) + 1] : undefined
-/** Piece `n` of the text of a row, beside the thread's other rows. */
+  /^[ct]\//.test(key) ? key[key.indexOf('/', 2) + 1] : undefined
+/** Piece `n` of the text of a row, beside the other rows of the thread or cache. */
 export function pieceKey(key: Key, n: number): Key {
   const at = key.indexOf('/', 2) + 1
   return `${key.slice(0, at)}x/${key.slice(at)}.${n}`

@@ -29,7 +29,7 @@ export function sealed(store: Store): Store {
     commit: ({ puts = [], ...batch }) =>
       store.commit({
         ...batch,
-        puts: puts.map(({ key, value }) => ({ key, value: seal(key, value) })),
+        puts: puts.map((put) => ({ ...put, value: seal(put.key, put.value) })),
       }),
   })
 }

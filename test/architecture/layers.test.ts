@@ -16,8 +16,15 @@ const layers: Readonly<
   hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
   graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine'] },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
-  engine: { from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph'], types: [] },
-  index: { from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'engine'], types: [] },
+  cache: { from: [...root, 'lib', 'store', 'durable'], types: ['graph'] },
+  engine: {
+    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache'],
+    types: [],
+  },
+  index: {
+    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine'],
+    types: [],
+  },
 }
 
 it('imports in src point inward', () => {

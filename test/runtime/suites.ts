@@ -69,4 +69,9 @@ export const suites: readonly Suite[] = [
     except: ['KV'],
     load: async (open: Open) => (await import('../behaviours/faults.suite.ts')).suite(open),
   },
+  {
+    name: 'canonical JSON (B38)',
+    places: everywhere,
+    load: async () => (await import('../cache/canonical.suite.ts')).suite,
+  },
 ]
