@@ -1,0 +1,68 @@
+import { issueText } from '../engine/take.ts'
+import { decode, encode } from '../durable/codec.ts'
+import { SchemaError } from '../errors.ts'
+import { isPart, isRecord } from '../durable/codec-tags.ts'
+import type { Issue, Schema } from '../schema.ts'
+import type { ToolCall } from './tool.ts'
+
+/** What a call is made with, unless its text is no JSON. Nothing (`undefined`, or empty text) is `{}`. */
+export function argsOf({ args, raw }: Partial<ToolCall>): { readonly args?: unknown } {
+  if (args !== undefined) return { args }
+  if (typeof raw !== 'string' || raw.trim() === '') return { args: {} }
+  try {
+    return { args: JSON.parse(raw) }
+  } catch {
+    return {}
+  }
+}
+
+/** The call as hooks see it: frozen, its arguments a frozen copy. */
+export function frozenCall(call: ToolCall): ToolCall {
+  const given = argsOf(call)
+  const { args: _, ...rest } = call
+  if (!('args' in given)) return Object.freeze(rest)
+  return Object.freeze({ ...rest, args: frozen(copied(given.args, `${call.tool}(args)`)) })
+}
+
+/**
+ * A copy that shares nothing with the value.
+ *
+ * @param root How the path to what can't be copied starts in the error
+ * @throws UnserializableValue
+ */
+export const copied = (value: unknown, root: string): unknown =>
+  decode(encode(value, undefined, root))
+
+/**
+ * What a schema makes of a value.
+ *
+ * @throws SchemaError naming the tool
+ */
+export async function fitted(
+  schema: Schema<any, unknown>,
+  value: unknown,
+  tool: string,
+  what: string,
+): Promise<unknown> {
+  const result = await schema['~standard'].validate(value)
+  if (result.issues) throw unfit(tool, what, result.issues)
+  return result.value
+}
+
+/** What is wrong with arguments or with a result. */
+export const unfit = (tool: string, what: string, issues: readonly Issue[]): SchemaError =>
+  new SchemaError(`Cannot accept the ${what} of tool "${tool}": ${issueText(issues)}`, {
+    tool,
+    issues,
+  })
+
+/** The refusal of arguments that are no JSON. They may be long, or secret, so they stay out of it. */
+export const notJson = ({ tool }: ToolCall): SchemaError =>
+  unfit(tool, 'arguments', [{ message: 'they are not JSON' }])
+
+/** Freezes lists and plain objects, all the way down. */
+function frozen(value: unknown): unknown {
+  if (!isPart(value) || !(Array.isArray(value) || isRecord(value))) return value
+  for (const one of Object.values(value)) frozen(one)
+  return Object.freeze(value)
+}

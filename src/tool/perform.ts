@@ -1,0 +1,147 @@
+import { decode, encode, type Cell } from '../durable/codec.ts'
+import { isHeddleError, ToolUsageError } from '../errors.ts'
+import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
+import type { Hook, ToolInvocation } from '../hook/hook.ts'
+import { isPolicyOutcome } from '../hook/outcome.ts'
+import { tidy } from '../lib/tidy.ts'
+import { watch, type Bounds, type Watch } from '../lib/within.ts'
+import { approve } from './approve.ts'
+import { argsOf, copied, fitted, frozenCall, notJson } from './args.ts'
+import { attempts } from './attempts.ts'
+import { bounded } from './bounded.ts'
+import { INSIDE, type InnerContext } from './inside.ts'
+import type { Ending, Tool, ToolCall } from './tool.ts'
+
+/** A call on its way. */
+export interface Going {
+  readonly inv: ToolInvocation
+  readonly ctx: InnerContext
+  readonly watch: Watch
+  /** What hooks, schemas and the body are bounded by, each by itself. */
+  readonly bounds: Bounds
+  /** It counts: what is thrown from here on is a failure of the tool. */
+  begun: boolean
+}
+
+/**
+ * Runs one call, inside a thread or on its own: hooks, arguments, approval, cache, body, hooks. Never rejects, whatever
+ * fails; never settles once the call waits for a person or a clock, unless it is aborted.
+ *
+ * @param spec The tool; absent if there is none of that name
+ * @param known The names there are, for the message
+ */
+export async function perform(
+  spec: Tool | undefined,
+  call: ToolCall,
+  ctx: InnerContext,
+  known: Iterable<string> = [],
+): Promise<Ending> {
+  try {
+    if (!spec) throw noSuchTool(call.tool, known)
+    const { [INSIDE]: inside, signal } = ctx
+    signal.throwIfAborted()
+    const pieces = watch()
+    inside.onPause(pieces.pause)
+    return await through({
+      inv: Object.freeze({ spec, call: frozenCall(call), ctx }),
+      ctx,
+      watch: pieces,
+      bounds: { signal, clock: inside.host.clock, ms: spec.settings.timeout },
+      begun: false,
+    })
+  } catch (error) {
+    return { status: 'error', error }
+  }
+}
+
+/** What is thrown here goes past all hooks that are told of errors. */
+async function through(go: Going): Promise<Ending> {
+  const { inv, ctx } = go
+  const inside = ctx[INSIDE]
+  const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, go))
+  const outward = hooks.toReversed()
+  if (inside.ran) return after(outward, inv, inside.ran.value)
+  let cell: Cell
+  try {
+    const verdict = await runBeforeOrUndo(hooks, ['beforeTool', 'onToolError'], inv)
+    if (verdict)
+      return denial(verdict.shortCircuit) ?? (await after(outward, inv, verdict.shortCircuit))
+  } catch (error) {
+    return denial(error) ?? { status: 'error', error }
+  }
+  try {
+    cell = await result(go, await admitted(go))
+  } catch (error) {
+    if (!go.begun && denial(error)) return denial(error) as Ending
+    if (isPolicyOutcome(error) || stops(inv, error)) throw error
+    const verdict = await runOnError(outward, 'onToolError', inv, error)
+    if (!verdict) throw error
+    return denial(verdict.shortCircuit) ?? { status: 'success', value: verdict.shortCircuit }
+  }
+  await go.watch.wait(() => inside.keep(decode(cell)), { ...go.bounds, ms: undefined })
+  return after(outward, inv, decode(cell))
+}
+
+/** Hands a value through the hooks after it. */
+async function after(
+  outward: readonly Hook[],
+  inv: ToolInvocation,
+  value: unknown,
+): Promise<Ending> {
+  const watching = outward.filter(({ afterTool }) => afterTool)
+  if (watching.length === 0) return { status: 'success', value }
+  const other = await runAfter(watching, 'afterTool', inv, value)
+  return { status: 'success', value: copied(other, `${inv.spec.name}()`) }
+}
+
+/** The arguments that go in: validated, and approved of. */
+async function admitted(go: Going): Promise<unknown> {
+  const { inv, ctx } = go
+  const { approve: rule } = inv.spec.settings
+  const args = await accepted(go)
+  if (!rule) return args
+  const when = (): boolean | Promise<boolean> => rule === true || rule(args, ctx)
+  await go.watch.wait(() => approve(inv, { by: 'tool', when }), go.bounds)
+  return ctx[INSIDE].instead ? accepted(go) : args
+}
+
+/** The arguments, or what a policy or a person put instead, as the tool's schema makes them. */
+function accepted({ inv, ctx, watch: pieces, bounds }: Going): Promise<unknown> {
+  const { call, spec } = inv
+  const { instead } = ctx[INSIDE]
+  return pieces.wait(async () => {
+    if (!instead && !('args' in call)) throw notJson(call)
+    const given = copied(
+      instead ? argsOf({ args: instead.value }) : call.args,
+      `${spec.name}(args)`,
+    )
+    return fitted(spec.input, given, spec.name, 'arguments')
+  }, bounds)
+}
+
+/** What comes of the body. */
+function result(go: Going, args: unknown): Promise<Cell> {
+  const { inv, ctx } = go
+  const { name, output, settings } = inv.spec
+  go.begun = true
+  ctx[INSIDE].begin()
+  const body = async (own: InnerContext, attempt: number): Promise<Cell> => {
+    // An attempt before may have changed what it was given.
+    const given = attempt === 1 ? args : await accepted(go)
+    const value = await inv.spec.run(given, own)
+    const fit = output ? await fitted(output, value, name, 'result') : value
+    return encode(fit, undefined, `${name}()`)
+  }
+  return attempts(body, `Tool "${name}"`, ctx, settings, go.watch)
+}
+
+function denial(error: unknown): Ending | undefined {
+  if (!isHeddleError(error, 'approval_denied')) return undefined
+  return tidy<Ending & { status: 'denied' }>({ status: 'denied', reason: error.details.reason })
+}
+
+function noSuchTool(tool: string, known: Iterable<string>): ToolUsageError {
+  const names = [...known].map((name) => `"${name}"`)
+  const there = names.length > 0 ? `there are ${names.join(', ')}` : 'there are none'
+  return new ToolUsageError(`Cannot call tool "${tool}": there is no such tool; ${there}`, { tool })
+}
