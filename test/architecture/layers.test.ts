@@ -21,8 +21,24 @@ const layers: Readonly<
     from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache'],
     types: [],
   },
+  policy: {
+    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine', 'tool'],
+    types: [],
+  },
   index: {
-    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine'],
+    from: [
+      ...root,
+      'lib',
+      'scope',
+      'store',
+      'hook',
+      'durable',
+      'graph',
+      'cache',
+      'engine',
+      'tool',
+      'policy',
+    ],
     types: [],
   },
 }
