@@ -74,6 +74,16 @@ export type { ToolResultCacheOptions } from './cache/results.ts'
 export { storeCache } from './cache/store-cache.ts'
 export type { StoreCacheOptions } from './cache/store-cache.ts'
 
+// Scopes
+export { scoped } from './scope/scoped.ts'
+export { LoopRunner } from './scope/runner.ts'
+export { closeScope, scopeLocal } from './scope/local.ts'
+export { currentContext, withContext } from './scope/current.ts'
+export type { Scope } from './scope/scope.ts'
+export type { ScopeOptions } from './scope/bounded.ts'
+export type { ScopeLocal, ScopeLocalOptions } from './scope/local.ts'
+export { newId } from './lib/ids.ts'
+
 // Where it is kept
 export { memory } from './store/memory.ts'
 export { encrypted } from './store/encrypted.ts'

@@ -14,5 +14,5 @@ export const descending = (n: number): string => ascending(TOP - n)
 export const letters = (random: () => number): string =>
   ascending(Math.floor(random() * 36 ** 4), 4)
 
-/** A prefix and a nanoid. */
+/** A prefix (`thr_ run_ msg_ evt_ opt_`) and a nanoid. Ids that must be the same on re-entry are made by the engine. */
 export const newId = (prefix: string): string => prefix + nanoid()

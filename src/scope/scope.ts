@@ -73,8 +73,7 @@ export function openScope(signal: AbortSignal, logger: Logger): Room {
 export function roomOf(scope: Scope): Room {
   const room = (scope as { readonly [ROOM]?: Room } | null)?.[ROOM]
   if (!room) throw new ToolUsageError('Cannot use a scope: this is none of heddle', {})
-  // Workers let a signal be read in the request that made it only.
-  if (quietly(() => room.scope.signal.aborted) === undefined)
+  if (!readable(room.scope.signal))
     throw new ToolUsageError(
       'Cannot use a scope: it belongs to another request. Make one per request, or per Durable Object',
       {},
@@ -82,11 +81,20 @@ export function roomOf(scope: Scope): Room {
   return room
 }
 
+/** Whether a signal is of this request: Workers let it be read in the request, or the Durable Object, that made it only. */
+export function readable(signal: AbortSignal): boolean {
+  return quietly(() => signal.aborted) !== undefined
+}
+
 /** Takes something in, to be closed with the scope. */
 export function hold(room: Room, closer: Closer): void {
-  roomOf(room.scope)
-  if (room.ended) throw new ToolUsageError('Cannot use a scope: it has ended', {})
+  takes(roomOf(room.scope))
   room.closers.add(closer)
+}
+
+/** Refuses a scope that has ended. */
+export function takes(room: Room): void {
+  if (room.ended) throw new ToolUsageError('Cannot use a scope: it has ended', {})
 }
 
 /** Closes one thing, once. */
