@@ -30,6 +30,8 @@ export class Claim {
   /** Why the last commit did not reach the store. Nothing can be built on it: no commit follows until `recover`. */
   failure: Failure | undefined
   #released = false
+  /** Since when the time that a run has the thread isn't counted: its claim, or the last commit that said so. */
+  since: number | undefined
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Held | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
@@ -181,6 +183,11 @@ export class Claim {
     return (this.#flight = this.#write(change, stored))
   }
 
+  /** Milliseconds that a run has had the thread and that its head doesn't count yet. */
+  ran(now: number = this.#owner.clock.now()): number {
+    return Math.max(0, now - (this.since ?? now))
+  }
+
   /** One commit of the head with its check, and a lease that is renewed once half of it is over. */
   async #write(
     { puts = [], deletes = [], durable = false }: Change,
@@ -191,6 +198,10 @@ export class Claim {
     const released = head.owner === ''
     if (!released && head.until - now < leaseMs / 2)
       moveLease(this, { puts, deletes }, now + leaseMs)
+    if (head.used && head === this.head) {
+      for (const used of head.used) used[2] += this.ran(now)
+      if (this.since !== undefined) this.since = now
+    }
     head.updated = now
     head.commits++
     const text = headText(this.#runText, head)

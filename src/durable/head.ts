@@ -17,6 +17,26 @@ export interface OpenPause {
   readonly key?: string | undefined
 }
 
+/** Calls, milliseconds of running, and what was reported of tokens and cost; a figure that nobody reported is null. */
+export type Used = [
+  toolCalls: number,
+  modelCalls: number,
+  ms: number,
+  tokens?: number | null,
+  cost?: number | null,
+]
+
+/** A decision about a tool that stands for the rest of the thread, and its number among what the thread has numbered. */
+export interface Standing {
+  readonly tool: string
+  readonly n: number
+  readonly approve: boolean
+  readonly reason?: string | undefined
+  /** Who decided, and when. */
+  readonly by?: string | undefined
+  readonly at: number
+}
+
 /** What of a head changes with a run, at most. */
 export interface HeadOfRun {
   readonly graph: string
@@ -63,6 +83,10 @@ export interface Head extends HeadOfRun {
   commits: number
   /** How many owners in a row have died, none of which ended a step. */
   strikes: number
+  /** What was used since the last input, and by the thread in all. Absent until something is counted. */
+  used?: readonly [run: Used, thread: Used] | undefined
+  /** Decisions about tools that stand, in the order in which they were made, on whichever branch. Absent until there is one. */
+  standing?: readonly Standing[] | undefined
 }
 
 /** All of a row's members, each once: one that is missing here doesn't compile. */
@@ -87,7 +111,7 @@ const KEPT = /* @__PURE__ */ names<HeadOfRun>({
   redo: 0,
 })
 
-/** What changes with steps, in the order in which it is stored. */
+/** What changes with steps, in the order in which it is stored; what may be absent goes last. */
 const CHANGING = /* @__PURE__ */ names<Omit<Head, keyof HeadOfRun>>({
   updated: 0,
   until: 0,
@@ -100,6 +124,8 @@ const CHANGING = /* @__PURE__ */ names<Omit<Head, keyof HeadOfRun>>({
   strikes: 0,
   entries: 0,
   open: 0,
+  used: 0,
+  standing: 0,
 })
 
 /** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */
@@ -111,10 +137,15 @@ export function runText(head: Head): string {
 /** The text of a head: values by position, after those that a run keeps. Names of checkpoints need no escapes. */
 export function headText(run: string, head: Head): string {
   let text = run
+  let absent = ''
   for (const name of CHANGING) {
     const value = name === 'journal' && head.journal === head.checkpoint ? '' : head[name]
     if (typeof value === 'number') text += `,${value}`
-    else text += typeof value === 'string' ? `,"${value}"` : `,${list(value)}`
+    else if (typeof value === 'string') text += `,"${value}"`
+    else if (value) {
+      text += `${absent},${list(value)}`
+      absent = ''
+    } else absent += ',null'
   }
   return `${text}]`
 }
@@ -159,7 +190,7 @@ export const readHead = (text: string): Head =>
     const [kept, ...changing] = row as readonly [readonly unknown[], ...unknown[]]
     const head = Object.fromEntries([
       ...KEPT.map((name, i) => [name, kept[i] ?? undefined]),
-      ...CHANGING.map((name, i) => [name, changing[i]]),
+      ...CHANGING.map((name, i) => [name, changing[i] ?? undefined]),
     ]) as unknown as Head
     head.root ||= head.run
     head.journal ||= head.checkpoint

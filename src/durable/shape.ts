@@ -8,6 +8,21 @@ type Kind = keyof typeof kinds
 const isLike = (pattern: RegExp, value: unknown): boolean =>
   typeof value === 'string' && pattern.test(value)
 const isWhole = (value: unknown): boolean => Number.isSafeInteger(value)
+/** Of a decision that stands. */
+const DECISION: Shape = {
+  tool: 'text',
+  n: 'count',
+  approve: 'flag',
+  reason: 'text?',
+  by: 'text?',
+  at: 'time',
+}
+const isTally = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length >= 3 &&
+  value.every(
+    (one, at) => (at < 3 ? isWhole(one) : one === null || Number.isFinite(one)) && one >= 0,
+  )
 
 const kinds = {
   text: (value: unknown) => typeof value === 'string',
@@ -19,6 +34,11 @@ const kinds = {
   /** Milliseconds that a key can be made of. */
   time: (value: unknown) => isWhole(value) && Math.abs(value as number) <= LAST,
   list: Array.isArray,
+  /** Two lists of what was counted: three whole numbers, and amounts that may be missing. */
+  used: (value: unknown) =>
+    Array.isArray(value) && value.length === 2 && value.every((one) => isTally(one)),
+  flag: (value: unknown) => typeof value === 'boolean',
+  decisions: (value: unknown): boolean => has([DECISION], value),
   object: (value: unknown) => Object(value) === value && !Array.isArray(value),
 } satisfies Record<string, (value: unknown) => boolean>
 

@@ -59,6 +59,8 @@ const HEAD: Readonly<Record<keyof Portable, Shape>> = {
   open: [{ id: 'text', chain: ['text'], place: 'text', n: 'count', due: 'count?', key: 'text?' }],
   last: 'time',
   seq: 'count',
+  used: 'used?',
+  standing: 'decisions?',
 }
 
 const ID = '[0-9a-z]{14}'
@@ -174,7 +176,8 @@ export async function unpack(value: ThreadExport): Promise<Parcel> {
 function opened(top: string, entries: readonly (readonly [key: Key, text: string])[]): Parcel {
   const head = readRow(top, 'its head', portable)
   const { last } = head
-  const numbers = [head.runNumber, ...head.open.map(({ n }) => n)]
+  const counted = [...head.open, ...(head.standing ?? [])]
+  const numbers = [head.runNumber, ...counted.map(({ n }) => n)]
   if (!has(HEAD, head) || numbers.some((n) => n > last))
     throw new Unreadable('its head has another shape')
   let before = ''

@@ -53,6 +53,7 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
     if (late) throw late
     return admit(run, request)
   }
+  claim.since = run.app.owner.clock.now()
   return async () => {
     if (!run.durable) claim.hold()
     else if (!run.stopped) {
@@ -162,6 +163,8 @@ function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
     last: counter.last,
     seq: 1,
     commits: 0,
+    used: undefined,
+    standing: undefined,
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Checkpoint } from '../durable/checkpoint.ts'
 import { turnPage } from '../durable/journal.ts'
 import { numberOf } from '../durable/keys.ts'
-import { ThreadPaused } from '../errors.ts'
+import { ApprovalPending, ThreadPaused } from '../errors.ts'
+import { isApproval } from './approval.ts'
 import { isPaused, readable } from './find.ts'
 import { fill, fold } from './fold.ts'
 import type { Level } from './level.ts'
@@ -21,14 +22,15 @@ export async function turn(
   const { claim } = run
   const { head } = claim
   const { plan } = run.app
+  if (head.used) head.used = [[0, 0, 0], head.used[1]]
   if (isPaused(head)) {
     const ids = (kind: string): string[] =>
       head.open.flatMap((open) => (open.kind === kind ? [open.id] : []))
     const [interruptions, timers] = [ids('question'), ids('timer')]
-    throw new ThreadPaused(
-      `Cannot start a turn on thread "${head.thread}": it waits for ${[...interruptions, ...timers].join(', ')}; answer, or cancel first`,
-      { thread: head.thread, interruptions, timers },
-    )
+    const why = `Cannot start a turn on thread "${head.thread}": it waits for ${[...interruptions, ...timers].join(', ')}; answer, or cancel first`
+    const { thread } = head
+    if (head.open.some(isApproval)) throw new ApprovalPending(why, { thread, interruptions })
+    throw new ThreadPaused(why, { thread, interruptions, timers })
   }
   if (head.checkpoint) {
     await stand(run, level, { from: request.from, anew: true })

@@ -1,0 +1,107 @@
+import type { Head } from '../durable/head.ts'
+import { tidy } from '../lib/tidy.ts'
+import type { Tally } from '../tool/inside.ts'
+import type { Run } from './run.ts'
+
+/** What was used by a run since the last input, whatever resumed runs that took, and by its thread in all. */
+export interface Tallies {
+  readonly run: Tally
+  readonly thread: Tally
+}
+
+/** A call under way, as the meter knows it. */
+export interface Use {
+  /** What was used before it: what has ended and counts, and what was begun before it and hasn't ended. */
+  readonly used: Tallies
+  /**
+   * Ends it, however often it is called. A call that counts is counted by the next commit: call this in the same turn as
+   * the commit that stores what came of it. One that was refused or denied doesn't count, nor one that waits: it will
+   * begin again.
+   *
+   * @param reported What its model reported. A figure that nobody reported is left out, and doesn't count
+   */
+  end(counts: boolean, reported?: { readonly tokens?: number; readonly cost?: number }): void
+}
+
+type Kind = 'tool' | 'model'
+
+/** Where the head counts calls, and what models report. */
+const CALLS = { tool: 0, model: 1 } as const
+const REPORTED = { tokens: 3, cost: 4 } as const
+
+/**
+ * Counts calls, and the time that a thread runs, in the head of its thread: durable with whatever is committed next. What
+ * is under way is known here only, as it begins again after a pause or a crash.
+ */
+export class Meter {
+  readonly #head: Pick<Head, 'used'>
+  readonly #ran: () => number
+  /** In the order in which they began. */
+  readonly #underWay: Set<{ readonly kind: Kind }> = new Set()
+
+  /**
+   * @param head Keeps the counts
+   * @param ran Milliseconds of running that the head doesn't count yet
+   */
+  constructor(head: Pick<Head, 'used'>, ran: () => number) {
+    this.#head = head
+    this.#ran = ran
+  }
+
+  /** What was used by now. Whoever has looked has the time counted from then on. */
+  get used(): Tallies {
+    return this.#before()
+  }
+
+  /** Begins a call, in the order of the calls. */
+  begin(kind: Kind): Use {
+    const own = { kind }
+    this.#underWay.add(own)
+    const before = (): Tallies => this.#before(own)
+    return {
+      get used() {
+        return before()
+      },
+      end: (counts, reported = {}) => {
+        if (!this.#underWay.delete(own) || !counts) return
+        for (const used of this.#counts) {
+          used[CALLS[kind]]++
+          for (const what of ['tokens', 'cost'] as const) {
+            const amount = reported[what]
+            if (amount !== undefined) used[REPORTED[what]] = (used[REPORTED[what]] ?? 0) + amount
+          }
+        }
+      },
+    }
+  }
+
+  get #counts(): NonNullable<Head['used']> {
+    return (this.#head.used ??= [
+      [0, 0, 0],
+      [0, 0, 0],
+    ])
+  }
+
+  #before(call?: object): Tallies {
+    const begun = { tool: 0, model: 0 }
+    for (const one of this.#underWay) {
+      if (one === call) break
+      begun[one.kind]++
+    }
+    const ran = this.#ran()
+    const [run, thread] = this.#counts.map(([tools, models, ms, tokens, cost]) =>
+      tidy<Tally>({
+        toolCalls: tools + begun.tool,
+        modelCalls: models + begun.model,
+        tokens: tokens ?? undefined,
+        cost: cost ?? undefined,
+        ms: ms + ran,
+      }),
+    ) as [Tally, Tally]
+    return { run, thread }
+  }
+}
+
+/** The meter of a run. */
+export const meterOf = (run: Run): Meter =>
+  (run.meter ??= new Meter(run.claim.head, () => run.claim.ran()))
