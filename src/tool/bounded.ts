@@ -2,6 +2,7 @@ import { isShortCircuit, shortCircuit } from '../hook/dispatch.ts'
 import type { Hook } from '../hook/hook.ts'
 import { isHeddleError } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
+import { withContext } from '../scope/current.ts'
 import { copied } from './args.ts'
 import type { Going } from './perform.ts'
 
@@ -19,7 +20,8 @@ export function bounded(hook: Hook, at: number, { inv, watch, bounds }: Going): 
   const own = (method: Method): unknown => {
     if (typeof hook[method] !== 'function') return undefined
     const work = async (...given: unknown[]): Promise<unknown> => {
-      const verdict = await (hook[method] as (...given: unknown[]) => unknown)(...given)
+      const call = hook[method] as (...given: unknown[]) => unknown
+      const verdict = await withContext(inv.ctx, async () => call.apply(hook, given))
       if (!isShortCircuit(verdict) || isHeddleError(verdict.shortCircuit, 'approval_denied'))
         return verdict
       return shortCircuit(copied(verdict.shortCircuit, `${inv.spec.name}()`))

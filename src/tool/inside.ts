@@ -71,6 +71,13 @@ export interface CallInside extends InputInside {
   withSignal(signal: AbortSignal): InnerContext
   /** The call counts from here on: hooks, arguments and approval have let it through. Called once, if at all. */
   begin(): void
+  /** Whose cached results it may use. An id that isn't known is absent. */
+  readonly whose: {
+    /** The root run, which others go on from. */
+    readonly runId: string | undefined
+    readonly threadId: string | undefined
+    readonly tenant: string | undefined
+  }
   /** The call ran before a pause or a crash, and its hooks after it may not have: its stored value. */
   readonly ran: { readonly value: unknown } | undefined
   /** Stores that it ran. */

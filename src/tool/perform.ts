@@ -1,3 +1,4 @@
+import type { Lead } from '../cache/flight.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { isHeddleError, ToolUsageError } from '../errors.ts'
 import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
@@ -5,10 +6,12 @@ import type { Hook, ToolInvocation } from '../hook/hook.ts'
 import { isPolicyOutcome } from '../hook/outcome.ts'
 import { tidy } from '../lib/tidy.ts'
 import { watch, type Bounds, type Watch } from '../lib/within.ts'
+import { withContext } from '../scope/current.ts'
 import { approve } from './approve.ts'
 import { argsOf, copied, fitted, frozenCall, notJson } from './args.ts'
 import { attempts } from './attempts.ts'
 import { bounded } from './bounded.ts'
+import { cachedOr, type Made } from './cached.ts'
 import { INSIDE, type InnerContext } from './inside.ts'
 import type { Ending, Tool, ToolCall } from './tool.ts'
 
@@ -21,6 +24,10 @@ export interface Going {
   readonly bounds: Bounds
   /** It counts: what is thrown from here on is a failure of the tool. */
   begun: boolean
+  /** Others may wait for what comes of it. */
+  flight?: Lead
+  /** Caches what came of it. */
+  save?: () => Promise<void>
 }
 
 /**
@@ -41,14 +48,22 @@ export async function perform(
     const { [INSIDE]: inside, signal } = ctx
     signal.throwIfAborted()
     const pieces = watch()
-    inside.onPause(pieces.pause)
-    return await through({
+    const go: Going = {
       inv: Object.freeze({ spec, call: frozenCall(call), ctx }),
       ctx,
       watch: pieces,
       bounds: { signal, clock: inside.host.clock, ms: spec.settings.timeout },
       begun: false,
+    }
+    inside.onPause(() => {
+      pieces.pause()
+      go.flight?.end()
     })
+    try {
+      return await through(go)
+    } finally {
+      go.flight?.end()
+    }
   } catch (error) {
     return { status: 'error', error }
   }
@@ -61,7 +76,7 @@ async function through(go: Going): Promise<Ending> {
   const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, go))
   const outward = hooks.toReversed()
   if (inside.ran) return after(outward, inv, inside.ran.value)
-  let cell: Cell
+  let made: Made
   try {
     const verdict = await runBeforeOrUndo(hooks, ['beforeTool', 'onToolError'], inv)
     if (verdict)
@@ -70,7 +85,7 @@ async function through(go: Going): Promise<Ending> {
     return denial(error) ?? { status: 'error', error }
   }
   try {
-    cell = await result(go, await admitted(go))
+    made = await result(go, await admitted(go))
   } catch (error) {
     if (!go.begun && denial(error)) return denial(error) as Ending
     if (isPolicyOutcome(error) || stops(inv, error)) throw error
@@ -78,8 +93,12 @@ async function through(go: Going): Promise<Ending> {
     if (!verdict) throw error
     return denial(verdict.shortCircuit) ?? { status: 'success', value: verdict.shortCircuit }
   }
-  await go.watch.wait(() => inside.keep(decode(cell)), { ...go.bounds, ms: undefined })
-  return after(outward, inv, decode(cell))
+  const { cell, cached } = made
+  const unhurried = { ...go.bounds, ms: undefined }
+  await go.watch.wait(() => inside.keep(decode(cell)), unhurried)
+  if (go.save) await go.watch.wait(go.save, unhurried)
+  go.flight?.end()
+  return tidy<Ending>({ ...(await after(outward, inv, decode(cell))), cached })
 }
 
 /** Hands a value through the hooks after it. */
@@ -105,34 +124,34 @@ async function admitted(go: Going): Promise<unknown> {
   return ctx[INSIDE].instead ? accepted(go) : args
 }
 
-/** The arguments, or what a policy or a person put instead, as the tool's schema makes them. */
-function accepted({ inv, ctx, watch: pieces, bounds }: Going): Promise<unknown> {
-  const { call, spec } = inv
+/** What goes in: the arguments, or what a policy or a person put instead. */
+function given({ inv, ctx }: Going): unknown {
   const { instead } = ctx[INSIDE]
-  return pieces.wait(async () => {
-    if (!instead && !('args' in call)) throw notJson(call)
-    const given = copied(
-      instead ? argsOf({ args: instead.value }) : call.args,
-      `${spec.name}(args)`,
-    )
-    return fitted(spec.input, given, spec.name, 'arguments')
-  }, bounds)
+  if (!instead && !('args' in inv.call)) throw notJson(inv.call)
+  return instead ? argsOf({ args: instead.value }).args : inv.call.args
 }
 
-/** What comes of the body. */
-function result(go: Going, args: unknown): Promise<Cell> {
+/** What the tool's schema makes of it. */
+function accepted(go: Going): Promise<unknown> {
+  const { name, input } = go.inv.spec
+  const copy = (): unknown => copied(given(go), `${name}(args)`)
+  return go.watch.wait(() => fitted(input, copy(), name, 'arguments'), go.bounds)
+}
+
+/** What comes of the body, or is known already. */
+function result(go: Going, args: unknown): Promise<Made> {
   const { inv, ctx } = go
   const { name, output, settings } = inv.spec
   go.begun = true
   ctx[INSIDE].begin()
   const body = async (own: InnerContext, attempt: number): Promise<Cell> => {
     // An attempt before may have changed what it was given.
-    const given = attempt === 1 ? args : await accepted(go)
-    const value = await inv.spec.run(given, own)
+    const input = attempt === 1 ? args : await accepted(go)
+    const value = await withContext(own, async () => inv.spec.run(input, own))
     const fit = output ? await fitted(output, value, name, 'result') : value
     return encode(fit, undefined, `${name}()`)
   }
-  return attempts(body, `Tool "${name}"`, ctx, settings, go.watch)
+  return cachedOr(go, given(go), () => attempts(body, `Tool "${name}"`, ctx, settings, go.watch))
 }
 
 function denial(error: unknown): Ending | undefined {

@@ -1,0 +1,61 @@
+import { follow, lead, type Lead } from '../cache/flight.ts'
+import { cacheKey, tenantNs } from '../cache/key.ts'
+import type { ToolResultCache } from '../cache/results.ts'
+import { decode, encode, type Cell } from '../durable/codec.ts'
+import { quietly } from '../lib/quietly.ts'
+import { tidy } from '../lib/tidy.ts'
+import { INSIDE } from './inside.ts'
+import type { Going } from './perform.ts'
+
+/** What came of a call before the hooks after it. */
+export interface Made {
+  readonly cell: Cell
+  /** It comes from the cache, or from an identical call beside it. */
+  readonly cached?: true
+}
+
+/**
+ * Looks a result up, or waits for an identical call under way, or makes it for all who want the same. A leader that fails,
+ * is aborted or waits for a person leaves the others to themselves.
+ *
+ * @param args What goes in, before the tool's schema has made something of it
+ */
+export async function cachedOr(go: Going, args: unknown, make: () => Promise<Cell>): Promise<Made> {
+  const { ctx, watch, bounds, inv } = go
+  const { host } = ctx[INSIDE]
+  const { cache } = host
+  const key = cache && (await watch.wait(() => keyOf(go, cache, args), bounds))
+  if (cache === undefined || key === undefined) return { cell: await make() }
+  const own = lead(host.flights, key)
+  if (!own) {
+    const landed = await follow(host.flights, key, ctx.signal)
+    return landed ? { ...landed, cached: true } : { cell: await make() }
+  }
+  go.flight = own
+  const { ttl } = inv.spec.settings.cache ?? {}
+  const hit = await watch.wait(() => cache.get(key), bounds)
+  if (hit) return landed(own, { cell: encode(hit.value), cached: true })
+  const cell = await make()
+  // Once it is stored that the call ran.
+  go.save = () => cache.set(key, decode(cell), tidy({ ttl }))
+  return landed(own, { cell })
+}
+
+function landed(own: Lead, made: Made): Made {
+  own.land(made.cell)
+  return made
+}
+
+/** The key of the result; nothing where it isn't cached: no such setting, no id for its scope, or no text for its arguments. */
+async function keyOf(
+  { ctx, inv }: Going,
+  { ns }: ToolResultCache,
+  args: unknown,
+): Promise<string | undefined> {
+  const { name, settings } = inv.spec
+  if (!settings.cache) return undefined
+  const { runId, threadId, tenant } = ctx[INSIDE].whose
+  const { scope } = settings.cache
+  const parts = { ns: tenantNs(ns, tenant), scope, runId, threadId, tool: name, args }
+  return quietly(() => cacheKey.tool(parts))?.catch(() => undefined)
+}
