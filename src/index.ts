@@ -47,6 +47,17 @@ export type { TokenUsage } from './usage.ts'
 export * from './errors.ts'
 
 // Tools, hooks, policies, cache
+export { tool } from './tool/tool.ts'
+export type {
+  Approve,
+  Call,
+  CallResult,
+  Tool,
+  ToolCall,
+  ToolContext,
+  ToolSettings,
+  ToolSpec,
+} from './tool/tool.ts'
 export { gate } from './policy/gate.ts'
 export type { GateRecord, GateResult } from './policy/gate.ts'
 export { gateEvent } from './policy/gate-event.ts'
