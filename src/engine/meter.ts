@@ -15,8 +15,8 @@ export interface Use {
   readonly used: Tallies
   /**
    * Ends it, however often it is called. A call that counts is counted by the next commit: call this in the same turn as
-   * the commit that stores what came of it. One that was refused or denied doesn't count, nor one that waits: it will
-   * begin again.
+   * the commit that stores what came of it. One that was refused or denied doesn't count. One that waits hasn't ended: it
+   * keeps its place among the calls of the run.
    *
    * @param reported What its model reported. A figure that nobody reported is left out, and doesn't count
    */
@@ -37,7 +37,7 @@ export class Meter {
   readonly #head: Pick<Head, 'used'>
   readonly #ran: () => number
   /** In the order in which they began. */
-  readonly #underWay: Set<{ readonly kind: Kind }> = new Set()
+  readonly #underWay: Set<{ readonly kind: Kind; held(): boolean }> = new Set()
 
   /**
    * @param head Keeps the counts
@@ -53,9 +53,13 @@ export class Meter {
     return this.#before()
   }
 
-  /** Begins a call, in the order of the calls. */
-  begin(kind: Kind): Use {
-    const own = { kind }
+  /**
+   * Begins a call, in the order of the calls.
+   *
+   * @param held Whether it may still go on, or waits: not once what has called it is tried again
+   */
+  begin(kind: Kind, held: () => boolean = () => true): Use {
+    const own = { kind, held }
     this.#underWay.add(own)
     const before = (): Tallies => this.#before(own)
     return {
@@ -86,7 +90,7 @@ export class Meter {
     const begun = { tool: 0, model: 0 }
     for (const one of this.#underWay) {
       if (one === call) break
-      begun[one.kind]++
+      if (one.held()) begun[one.kind]++
     }
     const ran = this.#ran()
     const [run, thread] = this.#counts.map(([tools, models, ms, tokens, cost]) =>

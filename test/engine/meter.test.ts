@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest'
+import { Meter } from '../../src/engine/meter.ts'
+import type { Head } from '../../src/durable/head.ts'
+
+const nothing = { toolCalls: 0, modelCalls: 0, ms: 0 }
+
+it('counts a call when it ends, for the run and for the thread', () => {
+  const { meter, head } = made([
+    [1, 0, 0],
+    [5, 2, 0],
+  ])
+  const use = meter.begin('tool')
+  expect(use.used).toMatchObject({ run: { toolCalls: 1 }, thread: { toolCalls: 5 } })
+  expect(head.used?.[0][0]).toBe(1)
+  use.end(true)
+  expect(head.used).toEqual([
+    [2, 0, 0],
+    [6, 2, 0],
+  ])
+})
+
+it('counts a call once, however often it is said to have ended', () => {
+  const { meter } = made()
+  const use = meter.begin('model')
+  use.end(true)
+  use.end(true)
+  use.end(false)
+  expect(meter.used.run).toEqual({ ...nothing, modelCalls: 1 })
+})
+
+it('tells each of several calls side by side which number it has, in the order in which they began', () => {
+  const { meter } = made()
+  const uses = ['tool', 'model', 'tool'].map((kind) => meter.begin(kind as 'tool'))
+  const numbers = uses.map(({ used: { run } }) => [run.toolCalls, run.modelCalls])
+  expect(numbers).toEqual([
+    [0, 0],
+    [1, 0],
+    [1, 1],
+  ])
+})
+
+it('gives the place of a call that was refused to those behind it', () => {
+  const { meter } = made()
+  const [first, second] = [meter.begin('tool'), meter.begin('tool')]
+  first.end(false)
+  expect(second.used.run.toolCalls).toBe(0)
+})
+
+it('keeps the place of a call that waits until what called it is tried again', () => {
+  const { meter } = made()
+  let held = true
+  meter.begin('tool', () => held)
+  expect(meter.begin('tool').used.run.toolCalls).toBe(1)
+  held = false
+  expect(meter.begin('tool').used.run.toolCalls).toBe(1)
+})
+
+it('leaves out what nobody reported, and adds up what was', () => {
+  const { meter } = made()
+  meter.begin('model').end(true)
+  expect(meter.used.run).not.toHaveProperty('tokens')
+  meter.begin('model').end(true, { cost: 0.25 })
+  meter.begin('model').end(true, { tokens: 40, cost: 0.5 })
+  meter.begin('model').end(true, { tokens: 2 })
+  const { run, thread } = meter.used
+  expect(run).toEqual({ ...nothing, modelCalls: 4, tokens: 42, cost: 0.75 })
+  expect(thread).toEqual(run)
+})
+
+it('adds the time that its head does not count yet', () => {
+  const { meter, after } = made([
+    [0, 0, 100],
+    [0, 0, 900],
+  ])
+  after(50)
+  expect(meter.used).toMatchObject({ run: { ms: 150 }, thread: { ms: 950 } })
+})
+
+it('a head that falls back to what is stored takes the counts back', () => {
+  const { meter, head } = made()
+  meter.begin('tool').end(true)
+  head.used = undefined
+  expect(meter.used.run).toEqual(nothing)
+})
+
+function made(used?: Head['used']): {
+  readonly meter: Meter
+  readonly head: Pick<Head, 'used'>
+  after(ms: number): void
+} {
+  let ran = 0
+  const head: Pick<Head, 'used'> = { used }
+  return { meter: new Meter(head, () => ran), head, after: (ms) => void (ran = ms) }
+}
