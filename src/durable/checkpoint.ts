@@ -15,6 +15,12 @@ export interface Task {
 /** A part of a thread's own numbers that a branch left behind: those after the first, up to the second. */
 export type Cut = readonly [after: number, upTo: number]
 
+/** Tells what a branch didn't leave behind. */
+export const notCut =
+  (cuts: readonly Cut[]) =>
+  ({ n }: { readonly n: number }): boolean =>
+    !cuts.some(([after, upTo]) => n > after && n <= upTo)
+
 /** A join that some of those it waits for have reached. */
 export type Join = readonly [node: string, arrived: readonly string[], after: readonly string[]]
 

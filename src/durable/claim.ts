@@ -32,6 +32,8 @@ export class Claim {
   #released = false
   /** Since when the time that a run has the thread isn't counted: its claim, or the last commit that said so. */
   since: number | undefined
+  /** Rows that go with the next commit, whatever that is. */
+  readonly #along: Put[] = []
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Held | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
@@ -140,8 +142,14 @@ export class Claim {
     })
   }
 
+  /** Lets rows go with the next commit: what they say needs none of its own. */
+  carry(puts: readonly Put[]): void {
+    this.#along.push(...puts)
+  }
+
   /** Writes rows and the head as it is now. Rejects when another owner has the thread. */
   commit({ puts = [], deletes = [], durable = false }: Change = {}): Promise<void> {
+    if (this.#along.length > 0) puts = [...this.#along.splice(0), ...puts]
     if (this.#held) {
       this.#held.add(puts, deletes)
       if (!durable) return Promise.resolve()

@@ -18,6 +18,7 @@ export interface PauseRecord {
   readonly payload: Cell
   readonly schema?: JsonSchema | undefined
   readonly user?: string | undefined
+  readonly agent?: string | undefined
   readonly time: number
   /** When a timer fires or a question expires. */
   readonly due?: number | undefined
@@ -81,6 +82,7 @@ export function interruption(
     schema: pause.schema,
     status,
     user: pause.user,
+    agent: pause.agent,
     createdAt: iso(pause.time),
     expiresAt: due === undefined ? due : iso(due),
     answeredAt: answered && iso(answered.time),

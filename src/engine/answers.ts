@@ -1,12 +1,15 @@
+import { notCut } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
-import { encode, type Cell } from '../durable/codec.ts'
+import { decode, encode, type Cell } from '../durable/codec.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { pauseKey } from '../durable/keys.ts'
-import { readPause } from '../durable/pause.ts'
+import { readPause, type PauseRecord } from '../durable/pause.ts'
 import { AmbiguousResume, NothingToResume, UnknownInterruption } from '../errors.ts'
-import { checkpointAt, readable } from './find.ts'
+import type { Issue } from '../schema.ts'
+import { approvalIssues, inArgs, isApproval } from './approval.ts'
+import { checkpointAt, readable, records } from './find.ts'
 import type { Opening } from './request.ts'
-import type { Run } from './run.ts'
+import type { App, Run } from './run.ts'
 import { refusal } from './take.ts'
 
 /** An open pause and the answer that came for it; without one, its time has come. */
@@ -46,13 +49,32 @@ export async function chosen(
         const { id, place, key = '' } = pause
         const answer = given.find(([one]) => one === id)?.[1]
         const cell = encode(answer, undefined, 'answer')
-        // A question that the graph lists is checked before anything runs. A key given at the call makes none.
+        // A question that the graph lists is checked before anything runs, and an approval. A key given at the call makes none.
         const question = place.startsWith('q') ? plan.questions.get(key) : undefined
-        const result = await question?.schema['~standard'].validate(answer)
-        if (result?.issues) throw refusal(result.issues, { graph: plan.name, interruption: id })
+        const { issues } = isApproval(pause)
+          ? await approvalResult(app, claim, pause, decode(cell))
+          : ((await question?.schema['~standard'].validate(answer)) ?? {})
+        if (issues) throw refusal(issues, { graph: plan.name, interruption: id })
         return { open: pause, answer: cell }
       }),
   )
+}
+
+/** What is wrong with an answer to an approval. Edited arguments have to fit the tool, if the app knows it. */
+async function approvalResult(
+  { tools }: App,
+  claim: Claim,
+  { id }: OpenPause,
+  answer: unknown,
+): Promise<{ readonly issues?: readonly Issue[] | undefined }> {
+  const issues = approvalIssues(answer)
+  const { args } = answer as { readonly args?: unknown }
+  if (issues || args === undefined) return { issues }
+  const { thread } = claim.head
+  const [record] = await readable(thread, () => records(claim, [id]), claim.head.checkpoint)
+  const { tool } = decode((record as PauseRecord).payload) as { readonly tool: string }
+  const result = await tools.get(tool)?.input['~standard'].validate(args)
+  return { issues: result?.issues?.map(inArgs) }
 }
 
 /** The one open question. */
@@ -106,8 +128,7 @@ function leftBehind(claim: Claim, ids: readonly string[]): Promise<boolean> {
       const { cuts = [] } = await checkpointAt(claim, '-', head.checkpoint)
       const asked = cuts.length > 0 ? ids.filter(isOurs) : []
       const rows = await claim.get(asked.map((id) => pauseKey(root, id)))
-      const numbers = rows.flatMap((row) => (row ? readPause(row.value).n : []))
-      return numbers.some((n) => cuts.some(([after, upTo]) => n > after && n <= upTo))
+      return !rows.every((row) => !row || notCut(cuts)(readPause(row.value)))
     },
     head.checkpoint,
   )

@@ -3,8 +3,17 @@ import type { Issue } from '../schema.ts'
 /** How the ids of approvals begin. */
 export const APPROVAL = 'apr_'
 
+/** The place of the approval of a tool's call, among those of the call. */
+export const OF_TOOL = 'a:'
+
 /** Whether a pause is an approval. */
 export const isApproval = ({ id }: { readonly id: string }): boolean => id.startsWith(APPROVAL)
+
+/** What is wrong with edited arguments, as a part of the answer that has them. */
+export const inArgs = (issue: Issue): Issue => ({
+  ...issue,
+  path: ['args', ...(issue.path ?? [])],
+})
 
 /** What is wrong with an answer to an approval, whichever tool it is about; nothing, if it has the right shape. */
 export function approvalIssues(answer: unknown): readonly Issue[] | undefined {

@@ -15,6 +15,10 @@ export interface Ask {
   readonly key?: string | undefined
   readonly due?: number | undefined
   readonly schema?: JsonSchema | undefined
+  /** Where it has to be known before it is asked. */
+  readonly id?: string
+  /** Which agent asks. */
+  readonly agent?: string | undefined
 }
 
 /** How a call goes on that was held back: as a new one, too late for what should have come first, or not at all. */
@@ -33,6 +37,12 @@ export interface Work {
   readonly outer: Work | undefined
 }
 
+/** How far calls are counted: by group, and which places are taken. */
+export interface Counted {
+  readonly counts: readonly (readonly [group: string, n: number])[]
+  readonly used: readonly string[]
+}
+
 /** What a node, or a tool that it calls, asked of us: pauses, stored work, child graphs, tools. */
 export class Calls implements Work {
   readonly execution: Execution
@@ -44,9 +54,10 @@ export class Calls implements Work {
   waits = false
   /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
   #tries = 0
+  #ended = false
   readonly #around: (() => boolean) | undefined
-  /** Told when a call of a tool first waits. */
-  onWait: (() => void) | undefined
+  /** Told when this first waits. */
+  readonly #onWait: (() => void)[] = []
   /** Pauses reached that no record exists of yet. */
   readonly asks: Ask[] = []
   /** What the journal gets when the task pauses: waits that were over at once, tools that failed. */
@@ -63,21 +74,26 @@ export class Calls implements Work {
   readonly used: Set<string> = new Set()
   readonly #counts: Map<string, number> = new Map()
 
-  constructor(execution: Execution, id: string, up?: Calls) {
+  /** @param outer The work that this call of a tool is part of */
+  constructor(execution: Execution, id: string, up?: Calls, outer?: Work) {
     this.execution = execution
     this.id = id
     this.up = up
-    this.outer = up?.current
+    this.outer = outer
     this.#around = up?.life()
   }
 
-  /** Tells from now on whether what is called by this attempt may still do something. */
-  life(): () => boolean {
-    const around = this.#around
+  /**
+   * Tells from now on whether what is called may still do something.
+   *
+   * @param attempt `one`: by this attempt of a tool; `all`: around its attempts
+   */
+  life(attempt: 'one' | 'all' = 'one'): () => boolean {
     const { execution } = this
-    const { attempt } = execution
+    const { attempt: entered } = execution
+    const around = this.#around ?? (() => execution.alive(entered))
     const tries = this.#tries
-    return () => tries === this.#tries && (around ? around() : execution.alive(attempt))
+    return () => (attempt === 'all' ? !this.#ended : tries === this.#tries) && around()
   }
 
   /** The work that a call made now is part of. */
@@ -129,7 +145,7 @@ export class Calls implements Work {
       if (one.waits) continue
       one.waits = true
       this.execution.busy--
-      if (one instanceof Calls) one.onWait?.()
+      if (one instanceof Calls) for (const call of one.#onWait) call()
     }
     if (ask) {
       this.used.add(ask.place)
@@ -159,25 +175,41 @@ export class Calls implements Work {
     for (const held of [...this.held]) if (held.group === group) held.goOn('new')
   }
 
+  /** Calls back when this first waits, and can't go on in this process. */
+  onWait(call: () => void): void {
+    this.#onWait.push(call)
+  }
+
   /** Stops the child graphs inside. */
   halt(reason: unknown): void {
     for (const child of this.children) child.step?.stop(reason)
   }
 
-  /** Nothing that is under way in here counts any more. */
-  over(reason: unknown): void {
+  /** An attempt is over, or all is: nothing that is under way in here counts any more. */
+  over(reason: unknown, attempt: 'one' | 'all' = 'all'): void {
     this.#tries++
+    this.#ended = attempt === 'all'
     this.halt(reason)
     for (const { held } of this.all) for (const one of held.splice(0)) one.goOn('stopped')
   }
 
-  /** Another attempt makes its calls from the first on. What failed is tried again. */
-  again(): void {
+  /** How far its calls are counted. */
+  get counted(): Counted {
+    return { counts: [...this.#counts], used: [...this.used] }
+  }
+
+  /** Another attempt makes its calls anew, from the first on or from where it was `counted`. What failed is tried again. */
+  again({ counts, used }: Counted = { counts: [], used: [] }): void {
     this.#counts.clear()
     this.used.clear()
+    for (const [group, n] of counts) this.#counts.set(group, n)
+    for (const place of used) this.used.add(place)
     this.#inner.clear()
     for (const place of this.works.keys()) if (!this.storing.has(place)) this.works.delete(place)
-    this.notes = this.notes.filter(({ kind }) => kind !== 'call')
+    const known = this.execution.step.level.run.journal.of(this.id)?.places
+    this.notes = this.notes.filter(
+      (note) => note.kind !== 'call' || known?.get(note.place) === note,
+    )
     this.asks.length = 0
   }
 }

@@ -1,3 +1,4 @@
+import { notCut } from '../durable/checkpoint.ts'
 import type { Claim } from '../durable/claim.ts'
 import { skipAhead } from '../durable/head.ts'
 import { isHeddleError, ThreadExists, UnknownCheckpoint } from '../errors.ts'
@@ -91,10 +92,12 @@ async function emigrate(
   thread: string,
   { puts }: Admission,
 ): Promise<void> {
-  const { metadata, tenant } = run.claim.head
+  const { metadata, tenant, standing } = run.claim.head
+  const kept = standing?.filter(notCut(level.cuts)).map((one) => ({ ...one, n: 0 }))
   const claim = (run.claim = await newClaim(app, tenant, thread))
   const { head } = claim
   head.metadata = metadata
+  head.standing = kept
   level.state = level.state.apart()
   level.checkpoint = ''
   level.cuts = []

@@ -135,7 +135,7 @@ function wakeHeld(calls: Calls, group: string): void {
 }
 
 /** The answer, checked. A bad one, or one that its schema breaks on, fails the run and the question stays open. */
-async function answerOf(
+export async function answerOf(
   calls: Calls,
   entry: PlaceEntry,
   schema: Schema | undefined,

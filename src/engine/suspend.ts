@@ -6,6 +6,7 @@ import type { Interruption, Timer } from '../durable/records.ts'
 import { digest } from '../lib/digest.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Key, Put } from '../store/store.ts'
+import { APPROVAL, OF_TOOL } from './approval.ts'
 import type { Level } from './level.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts, stepsOf } from './run.ts'
@@ -38,7 +39,7 @@ export async function suspend(level: Level): Promise<Pauses> {
   const executions = steps.flatMap((step) => [...step.executions])
   const calls = executions.flatMap(({ asked }) => asked?.all ?? [])
   const asks = calls.flatMap(({ asks }) => asks)
-  const ids = await Promise.all(asks.map(idOf))
+  const ids = await Promise.all(asks.map((ask) => ask.id ?? idOf(ask)))
   const trail = await trailsOf(level)
   level.assertAlive()
   const results = steps.flatMap((step) => step.unsaved())
@@ -56,13 +57,13 @@ export async function suspend(level: Level): Promise<Pauses> {
   run.dropOpen({ puts, deletes }, head.open.filter(useless))
   const fresh = asks.map((ask, i): PauseRecord => {
     const { step, node } = ask.calls.execution
-    const { kind, place, key, due, payload, schema } = ask
+    const { kind, place, key, due, payload, schema, agent } = ask
     const [id, n] = [ids[i]!, ++head.last]
     const { checkpoint, ns } = step.level
     const open = { id, kind, chain: ask.calls.chain(), place, n, due, key }
     head.open.push(open)
     const told = { run: run.id, checkpoint, ns, node: node.name, user: run.user, time: now }
-    const record = { id, kind, n, ...told, place, key, payload, schema, due }
+    const record = { id, kind, n, ...told, place, key, payload, schema, due, agent }
     puts.push({ key: pauseKey(root, id), value: pauseText(record) })
     puts.push(...indexPuts(claim, open))
     return record
@@ -86,10 +87,15 @@ export function leaveLog(steps: readonly Step[], puts: Put[]): void {
 }
 
 /** The same for the same question on the same branch, another for every other. */
-async function idOf({ calls, place, kind }: Ask): Promise<string> {
+export async function idOf({
+  calls,
+  place,
+  kind,
+}: Pick<Ask, 'calls' | 'place' | 'kind'>): Promise<string> {
   // A child graph keeps its checkpoint when the thread goes on from a new one: what was asked there is over.
   const { checkpoint } = calls.execution.step.level.run.claim.head
   const name = await digest(JSON.stringify([checkpoint, calls.id, place]))
+  if (place === OF_TOOL) return APPROVAL + name
   return (kind === 'question' ? 'int_' : 'tmr_') + name
 }
 

@@ -1,7 +1,7 @@
-import { approvalIssues, isApproval } from '../engine/approval.ts'
+import { approvalIssues, inArgs, isApproval } from '../engine/approval.ts'
 import { question, type Question } from '../graph/question.ts'
 import type { Interruption } from '../durable/records.ts'
-import type { Issue, JsonSchema, Schema, SchemaResult } from '../schema.ts'
+import type { JsonSchema, Schema, SchemaResult } from '../schema.ts'
 import type { Tool } from './tool.ts'
 
 /** What a person is asked before a tool runs. */
@@ -24,8 +24,6 @@ export type ApprovalAnswer =
   | { readonly approve: false; readonly reason?: string; readonly remember?: boolean }
 
 type Checked = SchemaResult<ApprovalAnswer>
-
-const inArgs = (issue: Issue): Issue => ({ ...issue, path: ['args', ...(issue.path ?? [])] })
 
 /** The shape of an answer, for forms. */
 const answerJson = (): JsonSchema => {

@@ -118,8 +118,10 @@ async function admitted(go: Going): Promise<unknown> {
   const { inv, ctx } = go
   const { approve: rule } = inv.spec.settings
   const args = await accepted(go)
-  if (!rule) return args
-  const when = (): boolean | Promise<boolean> => rule === true || rule(args, ctx)
+  // What was decided of this very call holds, whatever is asked for by now.
+  if (!rule && !ctx[INSIDE].asked) return args
+  const when = (): boolean | Promise<boolean> =>
+    typeof rule === 'function' ? rule(args, ctx) : rule === true
   await go.watch.wait(() => approve(inv, { by: 'tool', when }), go.bounds)
   return ctx[INSIDE].instead ? accepted(go) : args
 }
