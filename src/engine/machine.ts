@@ -1,11 +1,24 @@
 import type { CallOptions } from '../graph/context.ts'
-import type { Call, CallResult, Tool } from '../tool/tool.ts'
+import type { Call, CallResult, Tool, ToolCall } from '../tool/tool.ts'
 import type { Calls } from './calls.ts'
+
+/** How a batch of tools is called. */
+export interface MachineOptions {
+  /** Calls at a time. @default 4 */
+  readonly concurrency?: number | undefined
+  readonly agent?: string | undefined
+  /** Gets what the tools emit. */
+  readonly emit?: ((data: unknown, call: Omit<ToolCall, 'id'>) => void | Promise<void>) | undefined
+}
 
 /** Runs the tools that a node or another tool calls. */
 export interface Machine {
   call(calls: Calls, tool: Tool | string, args: unknown, options?: CallOptions): Promise<unknown>
-  callAll(calls: Calls, wanted: readonly Call[]): Promise<readonly CallResult[]>
+  callAll(
+    calls: Calls,
+    wanted: readonly Call[],
+    options?: MachineOptions,
+  ): Promise<readonly CallResult[]>
 }
 
 /** Where a tool keeps what runs it. */

@@ -1,9 +1,11 @@
+import { MACHINE } from '../engine/machine.ts'
 import type { RunContext } from '../graph/context.ts'
 import type { CacheScope, Retry } from '../graph/graph.ts'
 import { jsonSchemaOf } from '../lib/json-schema.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { JsonSchema, Schema } from '../schema.ts'
 import { checkTool } from './rules.ts'
+import { machine } from './thread.ts'
 
 /** One call that a model asked for. `id` is ours (`call_…`); `wireId` is the provider's. */
 export interface ToolCall {
@@ -94,6 +96,8 @@ export function tool<Input, Args, Returned, Result = Returned>(
       told ??= { parameters: parameters ?? jsonSchemaOf(input) }
       return told.parameters as JsonSchema
     },
+    // What runs it inside a thread, so that an app without tools bundles none of that.
+    ...{ [MACHINE]: machine },
     settings: Object.freeze(tidy({ approve, cache, timeout, retry })),
     async run(args: unknown, ctx: ToolContext) {
       // What the output schema makes of it comes later.

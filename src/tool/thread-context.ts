@@ -1,0 +1,99 @@
+import { decode, encode } from '../durable/codec.ts'
+import type { Calls } from '../engine/calls.ts'
+import { NodeContext } from '../engine/context.ts'
+import type { Use } from '../engine/meter.ts'
+import type { PauseOptions } from '../graph/context.ts'
+import type { Graph } from '../graph/graph.ts'
+import { INSIDE, type CallInside, type InnerContext } from './inside.ts'
+import { approvalsOf } from './thread-approvals.ts'
+
+/** What is told of a call by whoever runs it. */
+export interface About extends Pick<CallInside, 'ran' | 'keep' | 'begin'> {
+  readonly callId: string
+  readonly use: Use
+  readonly agent?: string | undefined
+  readonly emit?: ((data: unknown) => void | Promise<void>) | undefined
+}
+
+/** What a tool gets inside a thread: what its node has, with calls, a signal and events of its own. */
+class CallContext extends NodeContext {
+  readonly #about: About
+  readonly #inside: CallInside
+  readonly #own: AbortSignal | undefined
+  readonly #life: () => boolean
+
+  constructor(calls: Calls, about: About, inside: CallInside, own?: AbortSignal) {
+    super(calls.execution, calls)
+    this.#about = about
+    this.#inside = inside
+    this.#own = own
+    this.#life = calls.life(own ? 'one' : 'all')
+  }
+
+  get callId(): string {
+    return this.#about.callId
+  }
+  get agent(): string | undefined {
+    return this.#about.agent
+  }
+  override get signal(): AbortSignal {
+    return this.#own ?? super.signal
+  }
+  override get [INSIDE](): CallInside {
+    return this.#inside
+  }
+
+  /** Shows how far it is. */
+  override get emit(): (data: unknown) => Promise<void> {
+    return async (data) => {
+      const copy = decode(encode(data, this.node, 'event'))
+      if (this.alive()) await this.#about.emit?.(copy)
+    }
+  }
+
+  /** What a child graph emits says how far the tool is. */
+  override child(
+    graph: Graph,
+    input: unknown,
+    options: PauseOptions & { readonly emit?: (event: unknown) => unknown } = {},
+  ): Promise<unknown> {
+    const emit = (event: unknown): undefined => {
+      const told = options.emit ? options.emit(event) : event
+      if (told !== undefined) this.emit(told).catch(() => {})
+    }
+    return super.child(graph, input, { ...options, emit })
+  }
+
+  protected override alive(): boolean {
+    return super.alive() && this.#life() && !this.signal.aborted
+  }
+}
+
+/** Makes the context of one call. */
+export function contextOf(calls: Calls, about: About): InnerContext & CallContext {
+  const node = new NodeContext(calls.execution)[INSIDE]
+  let attempts = 0
+  const inside: CallInside = {
+    ...approvalsOf(calls, about.agent),
+    host: node.host,
+    get used() {
+      return about.use.used
+    },
+    report: (event) => node.report(event),
+    instead: undefined,
+    decision: undefined,
+    ran: about.ran,
+    keep: about.keep,
+    begin: about.begin,
+    onPause: (call) => calls.onWait(call),
+    withSignal(signal) {
+      // What the attempt before has under way doesn't count any more.
+      if (attempts++ > 0) {
+        calls.over(signal.reason, 'one')
+        calls.again()
+      }
+      return new CallContext(calls, about, inside, signal) as never
+    },
+  }
+  return new CallContext(calls, about, inside) as never
+}

@@ -1,0 +1,163 @@
+import { decode, encode, type Cell } from '../durable/codec.ts'
+import type { PlaceEntry } from '../durable/journal.ts'
+import { Calls } from '../engine/calls.ts'
+import type { Machine, MachineOptions } from '../engine/machine.ts'
+import { meterOf, type Use } from '../engine/meter.ts'
+import { placeOf } from '../engine/place.ts'
+import { ApprovalDenied } from '../errors.ts'
+import { digest } from '../lib/digest.ts'
+import { tidy } from '../lib/tidy.ts'
+import { perform } from './perform.ts'
+import { again, kept } from './replay.ts'
+import { contextOf } from './thread-context.ts'
+import type { CallResult, Tool } from './tool.ts'
+import { isOurs, wantedFrom, type Wanted } from './wanted.ts'
+
+/** Runs tools inside a thread: what finished is recorded and isn't run again, what waits holds the thread. */
+export const machine: Machine = {
+  async call(calls, tool, args, { emit } = {}) {
+    const [name, spec] = typeof tool === 'string' ? [tool] : [tool.name, tool]
+    const [wanted] = wantedFrom([{ tool: name, args }]) as [Wanted]
+    const result = await reserve(calls, wanted, { spec, emit })()
+    if (result.status === 'success') return result.value
+    if (result.status === 'error') throw result.error
+    const { reason } = result
+    const why = reason === undefined ? 'it was denied' : `it was denied: ${reason}`
+    throw new ApprovalDenied(`Cannot call tool "${name}": ${why}`, tidy({ tool: name, reason }))
+  },
+
+  callAll(calls, list, { concurrency = 4, emit, agent } = {}) {
+    // Their places follow the order of the list, whenever each gets to run.
+    const reserved = wantedFrom(list).map((wanted) =>
+      reserve(calls, wanted, { agent, emit: emit && ((data) => emit(data, wanted.call)) }),
+    )
+    return inTurns(reserved, concurrency)
+  },
+}
+
+/** Runs so many at a time, in order; one that waits leaves its turn to the next. */
+export function inTurns<Result>(
+  work: readonly ((leave: () => void) => Promise<Result>)[],
+  concurrency: number,
+): Promise<Result[]> {
+  const results: Promise<Result>[] = []
+  return new Promise((resolve, reject) => {
+    const next = (): void => {
+      const run = work[results.length]
+      if (!run) return
+      let left = false
+      const leave = (): void => {
+        if (!left) {
+          left = true
+          next()
+        }
+      }
+      const result = run(leave)
+      results.push(result)
+      if (results.length === work.length) Promise.all(results).then(resolve, reject)
+      result.then(leave, leave)
+    }
+    if (work.length === 0) resolve([])
+    for (let turns = Math.min(concurrency, work.length); turns > 0; turns--) next()
+  })
+}
+
+interface Settings extends Pick<MachineOptions, 'agent'> {
+  readonly spec?: Tool | undefined
+  readonly emit?: ((data: unknown) => void | Promise<void>) | undefined
+}
+
+/**
+ * Keeps the place of a call among those of its task, in the order of the calls. From here on the task doesn't count as
+ * paused before the call has ended, or waits itself.
+ *
+ * @returns What runs it; `onWait` is called when it first waits
+ */
+function reserve(
+  calls: Calls,
+  { given, call }: Wanted,
+  { spec: handed, agent, emit }: Settings,
+): (onWait?: () => void) => Promise<CallResult> {
+  const { execution, id: task, current: outer } = calls
+  const { attempt } = execution
+  const { run } = execution.step.level
+  const { tools, host } = run.app
+  const spec = handed ?? tools.get(call.tool)
+  const alive = calls.life()
+  const underWay = calls.call()
+  const group = `T${given?.length}:${given}:${call.tool}:`
+  const named =
+    given === undefined
+      ? placeOf(calls, 't', call.tool, call.args ?? call.raw)
+      : group + calls.count(group)
+  execution.busy++
+  const end = (): void => {
+    underWay()
+    if (execution.attempt !== attempt) return
+    execution.busy--
+    execution.quiet()
+  }
+
+  return async (onWait) => {
+    const place = await named
+    const known = run.journal.of(task)?.places.get(place)
+    // What has ended is counted. The rest begins here, where calls come in their order.
+    const use = known?.kind === 'call' ? undefined : meterOf(run).begin('tool')
+    const id = await callId(task, place)
+    const about = { id: given ?? id, tool: call.tool }
+    if (known && !use) {
+      end()
+      return { ...about, replayed: true, ...again(known.value) }
+    }
+    const frame = new Calls(execution, id, calls, outer)
+    frame.onWait(() => {
+      use?.end(false)
+      onWait?.()
+    })
+    underWay(frame)
+    // Something in it is open, and nothing has come for it.
+    if (alive() && run.waits(id)) return frame.pause()
+    const entry = (kind: 'ran' | 'call', value: Cell): PlaceEntry => ({ kind, task, place, value })
+    const watched = host.hooks.some(({ afterTool }) => afterTool)
+    let counts = false
+    let recorded = false
+    const ctx = contextOf(frame, {
+      callId: isOurs(given) ? given : id,
+      use: use as Use,
+      agent,
+      emit,
+      ran: known?.kind === 'ran' ? { value: decode(known.value) } : undefined,
+      begin: () => (counts = true),
+      async keep(value) {
+        use?.end(counts)
+        recorded = !watched
+        await run.note(
+          watched
+            ? entry('ran', encode(value))
+            : entry('call', encode({ status: 'success', value })),
+        )
+      },
+    })
+    const ending = await perform(spec, { ...call, id: ctx.callId }, ctx, tools.keys())
+    // A pause outweighs whatever came after it.
+    if (frame.waits) return new Promise(() => {})
+    try {
+      frame.over(ctx.signal.reason)
+      use?.end(counts)
+      const last = entry('call', kept(ending))
+      if (ending.status === 'denied') await run.note(last)
+      else if (!recorded) {
+        // A pause keeps it; whoever tries a failure again runs it again.
+        calls.notes.push(last)
+        if (ending.status === 'success') run.journal.add(last)
+      }
+      return { ...about, ...ending }
+    } finally {
+      end()
+    }
+  }
+}
+
+/** The same for the same call of the same task. */
+const callId = async (task: string, place: string): Promise<string> =>
+  `call_${await digest(JSON.stringify([task, place]))}`

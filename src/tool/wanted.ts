@@ -1,0 +1,44 @@
+import { ToolUsageError } from '../errors.ts'
+import { quietly } from '../lib/quietly.ts'
+import type { Call, ToolCall } from './tool.ts'
+
+/** A call as it came in. */
+export interface Wanted {
+  /** Its own id; one that was there before in the list has a number behind it. Absent: it has none. */
+  readonly given: string | undefined
+  readonly call: Omit<ToolCall, 'id'>
+}
+
+/**
+ * Reads a list of calls.
+ *
+ * @throws ToolUsageError for what is no call
+ */
+export function wantedFrom(list: readonly Call[]): Wanted[] {
+  if (!Array.isArray(list))
+    throw new ToolUsageError('Cannot call tools: it takes a list of calls', {})
+  const times = new Map<string, number>()
+  return list.map((one) => {
+    const { id, tool, args, raw, wireId } = Object(one) as Partial<ToolCall>
+    if (typeof tool !== 'string')
+      throw new ToolUsageError('Cannot call a tool: the call names none', {})
+    const text = typeof raw === 'string' ? raw : (quietly(() => JSON.stringify(args)) ?? '')
+    const own = typeof id === 'string' && id !== '' ? id : undefined
+    const n = own === undefined ? 1 : (times.get(own) ?? 0) + 1
+    if (own !== undefined) times.set(own, n)
+    const given = own !== undefined && n > 1 ? `${own}-${n}` : own
+    const wire = wireId ?? (isOurs(own) ? undefined : own)
+    return {
+      given,
+      call: {
+        tool,
+        raw: text,
+        ...(args !== undefined && { args }),
+        ...(wire !== undefined && { wireId: wire }),
+      },
+    }
+  })
+}
+
+/** Whether an id is one that was minted here. */
+export const isOurs = (id: string | undefined): id is string => id?.startsWith('call_') === true
