@@ -55,6 +55,12 @@ const measures: readonly Measure[] = [
     target: 3_000,
     withoutCore: true,
   },
+  {
+    name: 'heddle/mcp, without the core',
+    code: `export * from 'heddle/mcp'`,
+    target: 3_000,
+    withoutCore: true,
+  },
 ]
 
 const forbidden = [/["']node:/, /async_hooks/, /\beval\(/, /new Function\b/]
