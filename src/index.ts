@@ -58,6 +58,15 @@ export type {
   ToolSettings,
   ToolSpec,
 } from './tool/tool.ts'
+export { budget } from './policy/budget.ts'
+export type { BudgetLimits } from './policy/budget.ts'
+export { runLimits } from './policy/limits.ts'
+export type { RunLimits } from './policy/limits.ts'
+export { guardrail } from './policy/guardrail.ts'
+export type { GuardrailSpec, GuardrailVerdict } from './policy/guardrail.ts'
+export type { PolicyOptions } from './policy/policy.ts'
+export { approvals } from './policy/approvals.ts'
+export type { ApprovalsOptions } from './policy/approvals.ts'
 export { gate } from './policy/gate.ts'
 export type { GateRecord, GateResult } from './policy/gate.ts'
 export { gateEvent } from './policy/gate-event.ts'

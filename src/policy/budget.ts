@@ -16,7 +16,11 @@ export interface BudgetLimits extends PolicyOptions {
 }
 
 const LIMITS = ['tokens', 'calls', 'cost'] as const
-const positive: Rule = [(value) => value > 0 && value < Infinity, 'a number above 0', RangeError]
+const positive: Rule = [
+  (value) => Number.isFinite(value) && value > 0,
+  'a number above 0',
+  RangeError,
+]
 const per: Rule = [(value) => value === 'run' || value === 'thread', '"run" or "thread"']
 
 /**
