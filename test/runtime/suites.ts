@@ -74,4 +74,21 @@ export const suites: readonly Suite[] = [
     places: everywhere,
     load: async () => (await import('../cache/canonical.suite.ts')).suite,
   },
+  {
+    name: 'scopes',
+    places: everywhere,
+    except: ['memory, encrypted', 'KV', 'D1'],
+    load: async () => (await import('../scope/scope.suite.ts')).suite,
+  },
+  {
+    name: 'current context, where AsyncLocalStorage is',
+    places: ['node', 'happy-dom', 'deno', 'bun'],
+    except: ['memory, encrypted'],
+    load: async () => (await import('../scope/current.suite.ts')).carried,
+  },
+  {
+    name: 'current context, where it is not',
+    places: ['chromium', 'firefox', 'webkit', 'workerd'],
+    load: async () => (await import('../scope/current.suite.ts')).lost,
+  },
 ]
