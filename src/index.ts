@@ -47,6 +47,8 @@ export type { TokenUsage } from './usage.ts'
 export * from './errors.ts'
 
 // Tools, hooks, policies, cache
+export { createExecutor } from './tool/executor.ts'
+export type { CallContext, Executor, ExecutorOptions } from './tool/executor.ts'
 export { tool } from './tool/tool.ts'
 export type {
   Approve,

@@ -16,8 +16,8 @@ import { INSIDE, type ApprovalRule, type CallInside, type Decision } from './ins
 export async function approve(inv: ToolInvocation, rule: ApprovalRule): Promise<void> {
   const inside = callInside(inv)
   if (!inside.decision) {
-    // A record of this call counts, whatever the rules say by now.
-    if (!inside.asked && !(await needsIt(inv, inside, rule))) return
+    const recorded = rule.last && inside.asked
+    if (!recorded && !(await needsIt(inv, inside, rule))) return
     inside.decision = await decide(inv, inside, rule)
     const { answer } = inside.decision
     if (answer.approve && answer.args !== undefined) inside.instead = { value: answer.args }
@@ -37,7 +37,7 @@ export async function wouldApprove(
 ): Promise<'ask' | 'approve' | 'deny' | undefined> {
   const inside = callInside(inv)
   const { decision, asked } = inside
-  if (!decision && !asked && !(await needsIt(inv, inside, rule))) return undefined
+  if (!decision && !(await needsIt(inv, inside, rule))) return undefined
   const known = decision ?? (asked ? undefined : stands(inv, inside))
   const answer = known?.answer ?? (await byRule(await requestOf(inv, inside), inv, inside, rule))
   return answer === undefined ? 'ask' : answer.approve ? 'approve' : 'deny'

@@ -121,6 +121,8 @@ export interface ApprovalRule {
   /** Milliseconds until a request that nobody answered counts as denied. @default never */
   readonly expires?: number | undefined
   readonly decide?: Decide | undefined
+  /** No hook puts other arguments in after it: what is on record of the call counts, whatever `when` says by now. */
+  readonly last?: boolean
 }
 
 /** Decides without a person; `undefined` asks one. */

@@ -15,6 +15,8 @@ import { cachedOr, type Made } from './cached.ts'
 import { INSIDE, type InnerContext } from './inside.ts'
 import type { Ending, Tool, ToolCall } from './tool.ts'
 
+type Success = Ending & { readonly status: 'success' }
+
 /** A call on its way. */
 export interface Going {
   readonly inv: ToolInvocation
@@ -98,7 +100,7 @@ async function through(go: Going): Promise<Ending> {
   await go.watch.wait(() => inside.keep(decode(cell)), unhurried)
   if (go.save) await go.watch.wait(go.save, unhurried)
   go.flight?.end()
-  return tidy<Ending>({ ...(await after(outward, inv, decode(cell))), cached })
+  return tidy<Success>({ ...(await after(outward, inv, decode(cell))), cached })
 }
 
 /** Hands a value through the hooks after it. */
@@ -106,7 +108,7 @@ async function after(
   outward: readonly Hook[],
   inv: ToolInvocation,
   value: unknown,
-): Promise<Ending> {
+): Promise<Success> {
   const watching = outward.filter(({ afterTool }) => afterTool)
   if (watching.length === 0) return { status: 'success', value }
   const other = await runAfter(watching, 'afterTool', inv, value)
@@ -122,7 +124,7 @@ async function admitted(go: Going): Promise<unknown> {
   if (!rule && !ctx[INSIDE].asked) return args
   const when = (): boolean | Promise<boolean> =>
     typeof rule === 'function' ? rule(args, ctx) : rule === true
-  await go.watch.wait(() => approve(inv, { by: 'tool', when }), go.bounds)
+  await go.watch.wait(() => approve(inv, { by: 'tool', when, last: true }), go.bounds)
   return ctx[INSIDE].instead ? accepted(go) : args
 }
 
