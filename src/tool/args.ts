@@ -39,7 +39,7 @@ export const copied = (value: unknown, root: string): unknown =>
  * @throws SchemaError naming the tool
  */
 export async function fitted(
-  schema: Schema<any, unknown>,
+  schema: Schema,
   value: unknown,
   tool: string,
   what: string,

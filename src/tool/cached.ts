@@ -28,8 +28,8 @@ export async function cachedOr(go: Going, args: unknown, make: () => Promise<Cel
   if (cache === undefined || key === undefined) return { cell: await make() }
   const own = lead(host.flights, key)
   if (!own) {
-    const landed = await follow(host.flights, key, ctx.signal)
-    return landed ? { ...landed, cached: true } : { cell: await make() }
+    const theirs = await follow(host.flights, key, ctx.signal)
+    return theirs ? { ...theirs, cached: true } : { cell: await make() }
   }
   go.flight = own
   const { ttl } = inv.spec.settings.cache ?? {}
