@@ -13,12 +13,17 @@ const layers: Readonly<
   lib: { from: ['errors'], types: ['schema'] },
   scope: { from: ['errors', 'lib'], types: ['graph'] },
   store: { from: ['errors', 'lib'], types: [] },
+  agent: { from: [], types: [...root, 'tool'] },
   hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
-  graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine'] },
+  graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine', 'tool'] },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
   cache: { from: [...root, 'lib', 'store', 'durable'], types: ['graph'] },
   engine: {
     from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache'],
+    types: ['agent', 'tool'],
+  },
+  tool: {
+    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine'],
     types: [],
   },
   policy: {
