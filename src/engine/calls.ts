@@ -51,6 +51,8 @@ export class Calls implements Work {
   /** The calls that this call of a tool is among; none for the node itself. */
   readonly up: Calls | undefined
   readonly outer: Work | undefined
+  /** Where the call of this tool stands among those. */
+  readonly place: string | undefined
   waits = false
   /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
   #tries = 0
@@ -74,12 +76,18 @@ export class Calls implements Work {
   readonly used: Set<string> = new Set()
   readonly #counts: Map<string, number> = new Map()
 
-  /** @param outer The work that this call of a tool is part of */
-  constructor(execution: Execution, id: string, up?: Calls, outer?: Work) {
+  /** @param tool The call of a tool that these are made by: what it is part of, and its place */
+  constructor(
+    execution: Execution,
+    id: string,
+    tool?: { readonly up: Calls; readonly outer: Work | undefined; readonly place: string },
+  ) {
+    const { up } = tool ?? {}
     this.execution = execution
     this.id = id
     this.up = up
-    this.outer = outer
+    this.outer = tool?.outer
+    this.place = tool?.place
     this.#around = up?.life()
   }
 

@@ -1,4 +1,5 @@
 import { encode, write } from '../durable/codec.ts'
+import { digest } from '../lib/digest.ts'
 import type { Calls } from './calls.ts'
 
 /** How long that is, in milliseconds. */
@@ -56,6 +57,10 @@ export async function placeOf(
   while ([...used, ...left()].some((place) => place.startsWith(`${group}${free}:`))) free++
   return take(group + free + name)
 }
+
+/** The id of a call of a tool: the same for the same call of the same task. */
+export const callId = async (task: string, place: string): Promise<string> =>
+  `call_${await digest(JSON.stringify([task, place]))}`
 
 /** Tells what they are given apart, at once, as a digest couldn't. */
 function fingerprint(input: unknown): string {

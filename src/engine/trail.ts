@@ -7,12 +7,16 @@ import { sharedRefs, State } from '../durable/state.ts'
 import type { Put } from '../store/store.ts'
 import type { Execution } from './execution.ts'
 import type { Level } from './level.ts'
+import { callId } from './place.ts'
 import type { Run } from './run.ts'
 
-/** Where a child graph stood: the task that runs it, the call, and its checkpoint. */
+/** Where a child graph stood: the task that runs it, the call, and its checkpoint; or a tool that holds some, and its id. */
 type Position = readonly [task: string, place: string, checkpoint: string]
 
 const PAUSED = 'p:'
+const TOOL = '>'
+
+const isTool = ([, , stood]: Position): boolean => stood.startsWith(TOOL)
 
 /** Says in the journal of a task that it has paused before. */
 const pausedBefore = (task: string): Entry => ({ kind: 'past', task, place: PAUSED, value: null })
@@ -39,19 +43,27 @@ export async function trailsOf(level: Level): Promise<Trail> {
       head.open.some(({ chain }) => chain[0] === id)
     if (execution.status !== 'paused' || again) continue
     const positions = [...positionsIn(run, execution)]
-    if (positions.length === 0) continue
+    if (positions.every(isTool)) continue
     trail.puts.push({ key: await trailKey(root, id), value: JSON.stringify(positions) })
     trail.notes.push(pausedBefore(id))
   }
   return trail
 }
 
-/** The children of a task, those that hold others first. */
+/** The children of a task and of the tools it calls, those that hold others first. */
 function* positionsIn(run: Run, { task, asked }: Execution): Generator<Position> {
-  for (const { kind, place, value } of run.journal.of(task.id)?.places.values() ?? [])
-    if (kind === 'child') yield [task.id, place, value as string]
+  yield* childrenOf(run, task.id)
+  for (const { id, up, place } of asked?.all.slice(1) ?? []) {
+    yield [up?.id as string, place as string, TOOL + id]
+    yield* childrenOf(run, id)
+  }
   for (const { step } of asked?.children ?? [])
     for (const execution of step?.executions ?? []) yield* positionsIn(run, execution)
+}
+
+function* childrenOf(run: Run, task: string): Generator<Position> {
+  for (const { kind, place, value } of run.journal.of(task)?.places.values() ?? [])
+    if (kind === 'child') yield [task, place, value as string]
 }
 
 /**
@@ -79,8 +91,15 @@ export async function followTrails(
     const [trail] = await from.get([await trailKey(from.root, paused)])
     const positions = trail && readRow<readonly Position[]>(trail.value, 'where its children stood')
     const copies: Position[] = []
-    for (const [task, place, checkpoint] of positions ?? []) {
+    for (const position of positions ?? []) {
+      const [task, place, checkpoint] = position
       const standIn = standIns.get(task)
+      if (standIn !== undefined && isTool(position)) {
+        const id = await callId(standIn, place)
+        standIns.set(checkpoint.slice(TOOL.length), id)
+        copies.push([standIn, place, TOOL + id])
+        continue
+      }
       const key = checkpointKey(from.root, await spaceOf(task, place), checkpoint)
       const [entry] = standIn === undefined ? [] : await from.get([key])
       // One that was pruned begins anew, and those inside it too.
@@ -92,7 +111,7 @@ export async function followTrails(
       copies.push([standIn, place, id])
       note({ kind: 'child', task: standIn, place, value: id })
     }
-    if (copies.length === 0) continue
+    if (copies.every(isTool)) continue
     // A branch of this branch goes on from there too.
     puts.push({ key: await trailKey(claim.root, resumed), value: JSON.stringify(copies) })
     note(pausedBefore(resumed))

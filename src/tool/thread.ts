@@ -2,10 +2,9 @@ import { decode, encode, type Cell } from '../durable/codec.ts'
 import type { PlaceEntry } from '../durable/journal.ts'
 import { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
-import { meterOf, type Use } from '../engine/meter.ts'
-import { placeOf } from '../engine/place.ts'
+import { meterOf } from '../engine/meter.ts'
+import { callId, placeOf } from '../engine/place.ts'
 import { ApprovalDenied } from '../errors.ts'
-import { digest } from '../lib/digest.ts'
 import { tidy } from '../lib/tidy.ts'
 import { perform } from './perform.ts'
 import { again, kept } from './replay.ts'
@@ -101,17 +100,21 @@ function reserve(
   return async (onWait) => {
     const place = await named
     const known = run.journal.of(task)?.places.get(place)
-    // What has ended is counted. The rest begins here, where calls come in their order.
-    const use = known?.kind === 'call' ? undefined : meterOf(run).begin('tool')
+    // It has its number from here, where calls come in their order, and keeps it while it waits.
+    const held = (): boolean => execution.attempt === attempt && !execution.step.stopped
+    const use = meterOf(run).begin('tool', held)
+    // What has run is counted.
+    if (known?.kind === 'call' || known?.kind === 'ran') use.end(false)
     const id = await callId(task, place)
     const about = { id: given ?? id, tool: call.tool }
-    if (known && !use) {
+    if (known?.kind === 'call') {
       end()
       return { ...about, replayed: true, ...again(known.value) }
     }
-    const frame = new Calls(execution, id, calls, outer)
+    const frame = new Calls(execution, id, { up: calls, outer, place })
     frame.onWait(() => {
-      use?.end(false)
+      // Its place is known when the node is entered again, whatever it is called with by then.
+      if (!known) calls.notes.push({ kind: 'past', task, place, value: null })
       onWait?.()
     })
     underWay(frame)
@@ -123,13 +126,13 @@ function reserve(
     let recorded = false
     const ctx = contextOf(frame, {
       callId: isOurs(given) ? given : id,
-      use: use as Use,
+      use,
       agent,
       emit,
       ran: known?.kind === 'ran' ? { value: decode(known.value) } : undefined,
       begin: () => (counts = true),
       async keep(value) {
-        use?.end(counts)
+        use.end(counts)
         recorded = !watched
         await run.note(
           watched
@@ -143,7 +146,7 @@ function reserve(
     if (frame.waits) return new Promise(() => {})
     try {
       frame.over(ctx.signal.reason)
-      use?.end(counts)
+      use.end(counts)
       const last = entry('call', kept(ending))
       if (ending.status === 'denied') await run.note(last)
       else if (!recorded) {
@@ -157,7 +160,3 @@ function reserve(
     }
   }
 }
-
-/** The same for the same call of the same task. */
-const callId = async (task: string, place: string): Promise<string> =>
-  `call_${await digest(JSON.stringify([task, place]))}`
