@@ -68,8 +68,9 @@ async function approvalResult(
   answer: unknown,
 ): Promise<{ readonly issues?: readonly Issue[] | undefined }> {
   const issues = approvalIssues(answer)
+  if (issues) return { issues }
   const { args } = answer as { readonly args?: unknown }
-  if (issues || args === undefined) return { issues }
+  if (args === undefined) return {}
   const { thread } = claim.head
   const [record] = await readable(thread, () => records(claim, [id]), claim.head.checkpoint)
   const { tool } = decode((record as PauseRecord).payload) as { readonly tool: string }
