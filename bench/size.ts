@@ -22,6 +22,11 @@ const measures: readonly Measure[] = [
     target: 16_000,
     reached: 42_300,
   },
+  {
+    name: 'scopes',
+    code: `export { closeScope, currentContext, LoopRunner, scoped, scopeLocal, withContext } from 'heddle'`,
+    target: 3_000,
+  },
   { name: 'graph alone', code: `export { graph } from 'heddle'`, target: 500 },
   {
     name: 'heddle/indexeddb, without idb and the core',
