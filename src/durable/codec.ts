@@ -222,7 +222,8 @@ function found(part: unknown, key: string | number): unknown {
   return part[key]
 }
 
-function parts(cell: Cell): unknown[] {
+/** What two cells have in common that hold the same value: JSON, whose objects may have their keys in another order. */
+export function parts(cell: Cell): unknown[] {
   if (!(cell instanceof Tagged)) return [cell]
   return [cell.tree, cell.tags.map((tag) => JSON.stringify(tag)).sort()]
 }

@@ -4,7 +4,7 @@ import { readRow } from './row.ts'
 
 /**
  * One event as a log keeps it. A task is told by its number among those of its row. A number alone: twice the task's, it
- * starts; one more, it ends. In pairs: a later attempt of a task starts, or a node ran into a new pause. In threes: a node
+ * starts; one more, it ends; that below zero, it ends with a result from the cache. In pairs: a later attempt of a task starts, or a node ran into a new pause. In threes: a node
  * emitted something.
  */
 export type Logged =

@@ -139,13 +139,15 @@ async function told(
     const [record] = await records(claim, [pause])
     return pauseEvent(claim.head.thread, node, record as PauseRecord)
   }
-  const [index, what, data] = typeof logged === 'number' ? [logged >> 1] : logged
+  const [index, what, data] = typeof logged === 'number' ? [Math.abs(logged) >> 1] : logged
   const task = tasks[index as number] as string
   // A task's id is the checkpoint that it came from, and its key.
   const about = { node: nodeOf(task.slice(task.indexOf('.') + 1)), task }
   if (what === 'data') return { kind: 'backend', ...about, data: decode(data as never) }
-  if (typeof logged === 'number' && logged % 2 === 1)
-    return { kind: 'node_end', ...about, update: await update(index as number) }
+  if (typeof logged === 'number' && logged % 2 !== 0) {
+    const end = { kind: 'node_end', ...about, update: await update(index as number) }
+    return logged < 0 ? { ...end, cached: true } : end
+  }
   return { kind: 'node_start', ...about, attempt: what ?? 1 }
 }
 

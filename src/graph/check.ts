@@ -36,6 +36,14 @@ const NODE: Rules = {
   after: ['a non-empty list'],
   timeout: ['a number', 1, LONGEST],
   retry: ['an object'],
+  cache: ['an object'],
+}
+
+const CACHE: Rules = {
+  scope: ['run, thread or global'],
+  // Decades; what comes out must be an instant that keys can tell.
+  ttl: ['a number', 1, 2e12],
+  key: ['a function'],
 }
 
 const RETRY: Rules = {
@@ -72,7 +80,7 @@ export function nodeOf(name: string, spec: unknown, order: number, bad: Refuse):
   if (/^(start|end)?$|[#/]/.test(name)) {
     fail('a name that is reserved, empty or contains "#" or "/"')
   }
-  const { graph, item, retry, ...rest } = settings(
+  const { graph, item, retry, cache, ...rest } = settings(
     typeof spec === 'function' ? { run: spec } : spec,
     NODE,
     1,
@@ -87,6 +95,7 @@ export function nodeOf(name: string, spec: unknown, order: number, bad: Refuse):
     child: graph,
     item: item && validator(item as Schema),
     retry: retry && settings(retry, RETRY, 1, fail),
+    cache: cache && settings(cache, CACHE, 1, fail),
     edge: { fixed: [] },
   } as unknown as Draft
 }
@@ -117,6 +126,7 @@ function settings(
 function fits(value: unknown, what: string): value is number {
   const kind = what.split(' ').pop()
   if (kind === 'schema') return isSchema(value)
+  if (kind === 'global') return /^(run|thread|global)$/.test(value as string)
   const right = kind === 'list' ? Array.isArray(value) : typeof value === kind
   if (!right || value === null) return false
   if (what.includes('non-empty')) return Object.keys(value as object).length > 0

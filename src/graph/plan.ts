@@ -2,7 +2,7 @@ import { GraphInvalid } from '../errors.ts'
 import type { Schema, SchemaResult } from '../schema.ts'
 import { checkJoins, edgeOf, fieldOf, graphOf, nodeOf, questionsOf, show } from './check.ts'
 import { isEach } from './graph.ts'
-import type { Graph, NodeFn, Retry } from './graph.ts'
+import type { Graph, NodeFn, NodeSpec, Retry } from './graph.ts'
 import type { Question } from './question.ts'
 
 /** A state field, ready to use. */
@@ -26,6 +26,7 @@ export interface PlanNode {
   readonly after: readonly string[] | undefined
   readonly timeout: number | undefined
   readonly retry: (Required<Omit<Retry, 'when'>> & Pick<Retry, 'when'>) | undefined
+  readonly cache: NodeSpec['cache']
   readonly edge: PlanEdge
   readonly child: Graph | undefined
 }

@@ -1,12 +1,8 @@
-import { isHeddleError } from '../errors.ts'
-import type { Retry } from '../graph/graph.ts'
 import { later } from '../lib/clock.ts'
+import { delayAfter } from '../lib/retry.ts'
 import type { Watch } from '../lib/within.ts'
 import { INSIDE, type InnerContext } from './inside.ts'
 import type { ToolSettings } from './tool.ts'
-
-/** The only failures of ours that another attempt may mend. */
-const PASSING = ['model_error', 'unreachable']
 
 /**
  * Runs work, and again when it fails and may be tried again. Each attempt has a signal of its own, which aborts when the
@@ -33,23 +29,12 @@ export async function attempts<Value>(
       return await watch.wait(() => work(seen, attempt), { ...bounds, ms, what, halt })
     } catch (error) {
       halt(error)
-      if (signal.aborted || !retry || !again(error, attempt, retry)) throw error
+      const delay = signal.aborted ? undefined : delayAfter(error, attempt, retry, random)
+      if (delay === undefined) throw error
+      let cancel: (() => void) | undefined
+      const pass = (): Promise<void> =>
+        new Promise((resolve) => void (cancel = later(clock, delay, resolve)))
+      await watch.wait(pass, { ...bounds, halt: () => cancel?.() })
     }
-    let cancel: (() => void) | undefined
-    const delay = backoff(retry, attempt, random)
-    const pass = (): Promise<void> =>
-      new Promise((resolve) => void (cancel = later(clock, delay, resolve)))
-    await watch.wait(pass, { ...bounds, halt: () => cancel?.() })
   }
-}
-
-/** Whether a failure is worth another attempt: none of ours is, unless a provider failed. */
-function again(error: unknown, attempt: number, { attempts: most, when }: Retry): boolean {
-  if (attempt >= most || (isHeddleError(error) && !PASSING.includes(error.code))) return false
-  return when?.(error) ?? true
-}
-
-function backoff(retry: Retry, attempt: number, random: () => number): number {
-  const { delay = 500, factor = 2, maxDelay = 30_000, jitter = 0.2 } = retry
-  return Math.round(Math.min(delay * factor ** (attempt - 1), maxDelay) * (1 - jitter * random()))
 }
