@@ -2,11 +2,9 @@ import type { CachePort } from '../cache/port.ts'
 import { ToolResultCache } from '../cache/results.ts'
 import { encode } from '../durable/codec.ts'
 import type { Metadata } from '../durable/records.ts'
-import { check, wholeFrom, type Rule } from '../engine/check.ts'
 import { Reports } from '../engine/reports.ts'
-import { ToolUsageError } from '../errors.ts'
+import { toolsByName } from '../engine/tools.ts'
 import type { CallOptions } from '../graph/context.ts'
-import { checkHooks } from '../hook/check.ts'
 import type { Hook } from '../hook/hook.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
@@ -19,6 +17,7 @@ import { linked } from './linked.ts'
 import { valueOf } from './outcome.ts'
 import { outsideContext, type Outside } from './outside.ts'
 import { perform } from './perform.ts'
+import { checkCaller, checkExecutor } from './rules.ts'
 import type { Call, CallResult, Tool } from './tool.ts'
 import { isOurs, wantedFrom, type Wanted } from './wanted.ts'
 
@@ -68,10 +67,9 @@ export interface Executor {
  * @throws ToolUsageError if two tools have one name, TypeError or RangeError for options that make no sense
  */
 export function createExecutor(options: ExecutorOptions): Executor {
-  check('Cannot make an executor', RULES, { ...options, tools: options?.tools ?? null })
+  checkExecutor('Cannot make an executor', options)
   const { hooks = [], cache, concurrency = 4, scope, clock = systemClock } = options
-  checkHooks('Cannot make an executor', hooks)
-  const tools = named(options.tools)
+  const tools = toolsByName('Cannot make an executor', options.tools)
   const logger = guarded(options.logger ?? consoleLogger)
   const host: Host = {
     hooks: [...hooks],
@@ -137,7 +135,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 
   const checked = (given: CallContext): CallContext => {
-    check('Cannot call a tool', CONTEXT, given)
+    checkCaller('Cannot call a tool', given)
     encode(given.metadata, undefined, 'metadata')
     const shared = given.scope ?? scope
     if (shared) roomOf(shared)
@@ -151,35 +149,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
   }
 }
 
-const text: Rule = [(value) => typeof value === 'string', 'a string']
-const object: Rule = [(value) => typeof value === 'object' && value !== null, 'an object']
-const call: Rule = [(value) => typeof value === 'function', 'a function']
-const methods = (...names: string[]): Rule => [
-  (value) => names.every((name) => typeof Object(value)[name] === 'function'),
-  `an object with the methods ${names.join(', ')}`,
-]
-
-const RULES = /* @__PURE__ */ (() => ({
-  tools: [Array.isArray, 'a list of tools'] as Rule,
-  hooks: [Array.isArray, 'a list of hooks'] as Rule,
-  cache: methods('get', 'set', 'delete'),
-  concurrency: wholeFrom(1, Infinity),
-  scope: object,
-  logger: methods('debug', 'warn', 'error'),
-  clock: methods('now', 'after'),
-  random: call,
-}))()
-
-const CONTEXT = {
-  run: text,
-  thread: text,
-  user: text,
-  metadata: object,
-  scope: object,
-  signal: object,
-  emit: call,
-}
-
 /** Where what policies report comes from. */
 const whose = ({
   thread = '',
@@ -191,19 +160,3 @@ const whose = ({
   readonly step: number
   readonly node: string
 } => ({ thread, run, ns: [], step: 0, node: '' })
-
-/** The tools by name. */
-function named(list: readonly Tool[]): Map<string, Tool> {
-  const tools = new Map<string, Tool>()
-  for (const one of list) {
-    const { name, run } = Object(one) as Partial<Tool>
-    if (typeof name !== 'string' || typeof run !== 'function')
-      throw new TypeError('Cannot make an executor: tools holds something that is not a tool')
-    if (tools.has(name))
-      throw new ToolUsageError(`Cannot make an executor: two tools have the name "${name}"`, {
-        tool: name,
-      })
-    tools.set(name, one)
-  }
-  return tools
-}

@@ -1,7 +1,9 @@
 import { check, wholeFrom, type Rule } from '../engine/check.ts'
+import { checkHooks } from '../hook/check.ts'
 import { LONGEST } from '../lib/clock.ts'
 
 const call: Rule = [(value) => typeof value === 'function', 'a function']
+const text: Rule = [(value) => typeof value === 'string', 'a string']
 const name: Rule = [(value) => typeof value === 'string' && value !== '', 'a non-empty string']
 const record: Rule = [
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -19,35 +21,17 @@ const scope: Rule = [
   (value) => ['run', 'thread', 'global'].includes(value),
   '"run", "thread" or "global"',
 ]
+const list: Rule = [Array.isArray, 'a list']
 
-const from = (least: number, most: number): Rule => [
+const methods = (...names: string[]): Rule => [
+  (value) => names.every((one) => typeof Object(value)[one] === 'function'),
+  `an object with the methods ${names.join(', ')}`,
+]
+const from = (least: number, most = Number.MAX_VALUE): Rule => [
   (value) => typeof value === 'number' && value >= least && value <= most,
   `a number from ${least} ${most < Number.MAX_VALUE ? `to ${most}` : 'on'}`,
   RangeError,
 ]
-
-const description: Rule = [(value) => typeof value === 'string', 'a string']
-
-/** What the spec of a tool may hold, and what there is no tool without. */
-const NEEDED = { name, description, input: schema, run: call }
-const TOOL = {
-  ...NEEDED,
-  output: schema,
-  parameters: record,
-  approve,
-  cache: record,
-  timeout: from(1, LONGEST),
-  retry: record,
-}
-const CACHE = { scope, ttl: from(1, Number.MAX_VALUE) }
-const RETRY = {
-  attempts: wholeFrom(1),
-  delay: from(0, LONGEST),
-  factor: from(1, LONGEST),
-  maxDelay: from(0, LONGEST),
-  jitter: from(0, 1),
-  when: call,
-}
 
 /**
  * Refuses a tool that makes no sense.
@@ -58,11 +42,57 @@ export function checkTool(spec: object): void {
   const given = Object(spec) as { readonly [member: string]: unknown }
   const named = typeof given['name'] === 'string' ? ` "${given['name']}"` : ' without a name'
   const cannot = `Cannot make tool${named}`
-  for (const member of Object.keys(NEEDED) as (keyof typeof NEEDED)[])
-    check(cannot, NEEDED, { [member]: given[member] ?? null })
-  check(cannot, TOOL, given)
+  const needed = { name, description: text, input: schema, run: call }
+  for (const member of Object.keys(needed))
+    check(cannot, needed, { [member]: given[member] ?? null })
+  const rules = { output: schema, parameters: record, approve, cache: record, retry: record }
+  check(cannot, { ...needed, ...rules, timeout: from(1, LONGEST) }, given)
   const { cache, retry } = given as { cache?: { scope?: unknown }; retry?: { attempts?: unknown } }
-  if (cache) check(`${cannot} with that cache`, CACHE, { ...cache, scope: cache.scope ?? null })
-  if (retry)
-    check(`${cannot} with that retry`, RETRY, { ...retry, attempts: retry.attempts ?? null })
+  if (cache)
+    check(
+      `${cannot} with that cache`,
+      { scope, ttl: from(1) },
+      { ...cache, scope: cache.scope ?? null },
+    )
+  if (!retry) return
+  const times = {
+    attempts: wholeFrom(1),
+    delay: from(0, LONGEST),
+    factor: from(1, LONGEST),
+    maxDelay: from(0, LONGEST),
+    jitter: from(0, 1),
+    when: call,
+  }
+  check(`${cannot} with that retry`, times, { ...retry, attempts: retry.attempts ?? null })
+}
+
+/** Refuses options of an executor that make no sense. */
+export function checkExecutor(cannot: string, options: object): void {
+  const given = Object(options) as { readonly tools?: unknown; readonly hooks?: unknown }
+  const rules = {
+    tools: list,
+    hooks: list,
+    cache: methods('get', 'set', 'delete'),
+    concurrency: wholeFrom(1, Infinity),
+    scope: record,
+    logger: methods('debug', 'warn', 'error'),
+    clock: methods('now', 'after'),
+    random: call,
+  }
+  check(cannot, rules, { ...given, tools: given.tools ?? null })
+  checkHooks(cannot, given.hooks ?? [])
+}
+
+/** Refuses what a caller gave that makes no sense. */
+export function checkCaller(cannot: string, given: object): void {
+  const rules = {
+    run: text,
+    thread: text,
+    user: text,
+    metadata: record,
+    scope: record,
+    signal: methods('addEventListener', 'removeEventListener'),
+    emit: call,
+  }
+  check(cannot, rules, given)
 }
