@@ -45,7 +45,7 @@ interface Answer {
 
 const LONGEST = 2_147_483_647
 /** More pages than a server with any sense has. */
-const PAGES = 1000
+const PAGES = 100
 
 /**
  * Turns the tools of a Model Context Protocol server into tools of heddle. They ask for approval unless `approve` says
@@ -68,6 +68,8 @@ export async function mcpTools(
     throw new TypeError('Cannot use MCP tools: approve is no boolean, function or object')
   if (only !== undefined && !Array.isArray(only))
     throw new TypeError('Cannot use MCP tools: only is not a list of names')
+  if (typeof prefix !== 'string')
+    throw new TypeError('Cannot use MCP tools: the prefix is not a string')
   const listed = await list(client)
   const named = (name: string): McpTool => {
     const found = listed.get(name)

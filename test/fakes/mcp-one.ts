@@ -22,7 +22,7 @@ export async function serveOne({ tools }: Desk): Promise<Line> {
         const progress = (step: number): Promise<void> =>
           extra.sendNotification({
             method: 'notifications/progress',
-            params: { progressToken: extra._meta!.progressToken!, progress: step, total: 9 },
+            params: { progressToken: extra['_meta']!.progressToken!, progress: step, total: 9 },
           })
         return run(args as never, { signal: extra.signal, progress }) as never
       })

@@ -22,7 +22,7 @@ export async function serveTwo({ tools }: Desk): Promise<Line> {
         const progress = (step: number): Promise<void> =>
           mcpReq.notify({
             method: 'notifications/progress',
-            params: { progressToken: mcpReq._meta!.progressToken!, progress: step, total: 9 },
+            params: { progressToken: mcpReq['_meta']!.progressToken!, progress: step, total: 9 },
           })
         return run(args as never, { signal: mcpReq.signal, progress }) as never
       })
