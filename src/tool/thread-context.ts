@@ -72,6 +72,7 @@ class CallContext extends NodeContext {
 /** Makes the context of one call. */
 export function contextOf(calls: Calls, about: About): InnerContext & CallContext {
   const node = new NodeContext(calls.execution)[INSIDE]
+  const { root, thread, tenant } = calls.execution.step.level.run.claim.head
   let attempts = 0
   const inside: CallInside = {
     ...approvalsOf(calls, about.agent),
@@ -80,6 +81,7 @@ export function contextOf(calls: Calls, about: About): InnerContext & CallContex
       return about.use.used
     },
     report: (event) => node.report(event),
+    whose: { runId: root, threadId: thread, tenant: tenant || undefined },
     instead: undefined,
     decision: undefined,
     ran: about.ran,
