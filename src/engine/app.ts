@@ -1,3 +1,6 @@
+import type { CachePort } from '../cache/port.ts'
+import { ToolResultCache } from '../cache/results.ts'
+import { cacheOn } from '../cache/store-cache.ts'
 import { fitted } from '../durable/fit.ts'
 import { sealed } from '../durable/seal.ts'
 import type { Graph } from '../graph/graph.ts'
@@ -7,6 +10,8 @@ import { systemClock, whole, type Clock } from '../lib/clock.ts'
 import { newId } from '../lib/ids.ts'
 import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { memory } from '../store/memory.ts'
+import type { Hook } from '../hook/hook.ts'
+import type { Scope } from '../scope/scope.ts'
 import type { Store } from '../store/store.ts'
 import type { Tool } from '../tool/tool.ts'
 import { NodeContext } from './context.ts'
@@ -15,6 +20,7 @@ import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
 import { checkOptions } from './options.ts'
+import { nodeHooks } from './node-hooks.ts'
 import { prune } from './prune.ts'
 import { interruptions } from './questions.ts'
 import { checkRequest, type Durability } from './request.ts'
@@ -23,6 +29,7 @@ import type { CompiledGraph, LocalRunner } from './runner.ts'
 import { history, state } from './snapshot.ts'
 import { subscribe } from './subscribe.ts'
 import { tick } from './tick.ts'
+import { toolsByName } from './tools.ts'
 import { exportThread, importThread } from './transfer.ts'
 import { runUntilDone } from './until-done.ts'
 
@@ -36,8 +43,14 @@ export interface CompileOptions {
   readonly random?: () => number
   /** @default the prefix and a nanoid */
   readonly newId?: (prefix: string) => string
+  /** Are asked and told around every run of the app, resumed and recovered ones too, in this order. */
+  readonly hooks?: readonly Hook[]
   /** Tools that nodes call by name. */
   readonly tools?: readonly Tool[]
+  /** Where results of nodes and tools are cached. @default kept in `store` */
+  readonly cache?: CachePort
+  /** What nodes and tools get as `ctx.scope`: one per request or Durable Object on Workers. @default one per run, closed before its outcome is there */
+  readonly scope?: Scope
   /** @default warnings and errors to the console */
   readonly logger?: Logger
   /** Steps in one run of a graph; a child graph counts its own. @default 100 */
@@ -46,7 +59,7 @@ export interface CompileOptions {
   readonly concurrency?: number
   /** How long a silent owner keeps a thread, in milliseconds; renewed at half of it. @default 60_000 */
   readonly leaseMs?: number
-  /** How long a stopped node or hook may go on before it is given up, in milliseconds. Nothing waits yet: a node is given up at once. @default 5_000 */
+  /** How long the outcome of a run waits for `onEvent` hooks that are behind, and for what its scope closes, in milliseconds. A stopped node is given up at once. @default 5_000 */
   readonly graceMs?: number
   /** @default 'step' */
   readonly durability?: Durability
@@ -57,7 +70,7 @@ export interface CompileOptions {
  *
  * @param graph What to run. Graphs can share a store; a thread belongs to the graph that started it (`GraphMismatch`)
  * @param options Where to keep threads, and what to run them with
- * @throws GraphInvalid if the graph can't work, RangeError or TypeError for a wrong option
+ * @throws GraphInvalid if the graph can't work, RangeError or TypeError for a wrong option, ToolUsageError for two tools of one name
  */
 export function compile<F extends Fields, Name extends string, Event = never>(
   graph: Graph<F, Name, Event>,
@@ -104,7 +117,7 @@ function runner(app: App, tenant: string): LocalRunner {
 }
 
 function appOf(graph: Graph, options: CompileOptions): App {
-  checkOptions(graph, options)
+  const cannot = checkOptions(graph, options)
   const {
     store = memory(),
     clock = systemClock,
@@ -112,15 +125,22 @@ function appOf(graph: Graph, options: CompileOptions): App {
     stepLimit = 100,
     concurrency = Infinity,
     leaseMs = 60_000,
+    graceMs = 5000,
     durability = 'step',
+    scope,
   } = options
   const make = options.newId ?? newId
+  const time = whole(clock)
+  const rows = sealed(fitted(store))
+  const logger = guarded(options.logger ?? consoleLogger)
+  const hooks = [...(options.hooks ?? [])]
+  const cache = new ToolResultCache(options.cache ?? cacheOn(rows, time), { logger, clock: time })
   let owner: string | undefined
   return {
     plan: plan(graph),
     owner: {
-      store: sealed(fitted(store)),
-      clock: whole(clock),
+      store: rows,
+      clock: time,
       random,
       leaseMs,
       listeners: new Map(),
@@ -131,8 +151,12 @@ function appOf(graph: Graph, options: CompileOptions): App {
     },
     newId: make,
     context: (execution) => new NodeContext(execution),
-    logger: guarded(options.logger ?? consoleLogger),
-    tools: new Map((options.tools ?? []).map((one) => [one.name, one])),
+    logger,
+    host: { hooks, cache, flights: new Map(), clock: time, random, logger, graceMs },
+    nodeHooks: nodeHooks(hooks),
+    listeners: hooks.filter((hook) => hook.onEvent),
+    scope,
+    tools: toolsByName(cannot, options.tools),
     stepLimit,
     concurrency,
     durability,

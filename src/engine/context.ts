@@ -1,5 +1,8 @@
-import { decode, encode } from '../durable/codec.ts'
+import { decode, encode, type Cell } from '../durable/codec.ts'
 import { ToolUsageError } from '../errors.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { Scope } from '../scope/scope.ts'
+import type { Inside } from '../tool/inside.ts'
 import type { AskOptions, CallOptions, PauseOptions } from '../graph/context.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
@@ -12,6 +15,7 @@ import { sleep, wait } from './wait.ts'
 import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
 import { machineOf, type Machine } from './machine.ts'
+import { meterOf } from './meter.ts'
 import type { App } from './run.ts'
 
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
@@ -71,6 +75,19 @@ export class NodeContext {
   get signal(): AbortSignal {
     return (this.#signal ??= this.#execution.signalOf(this.#attempt))
   }
+  get scope(): Scope {
+    return this.#run.scope
+  }
+  get [INSIDE](): Inside {
+    const run = this.#run
+    return {
+      host: run.app.host,
+      get used() {
+        return meterOf(run).used
+      },
+      report: (event) => report(this.#execution, event),
+    }
+  }
   now(): number {
     return this.#run.app.owner.clock.now()
   }
@@ -123,6 +140,7 @@ export class NodeContext {
     // A pause that is reached late is recorded with the others, if they are still waited for.
     const paused =
       pauses &&
+      !this.#tool &&
       execution.status === 'paused' &&
       execution.attempt === this.#attempt &&
       !execution.step.stopped
@@ -156,13 +174,16 @@ function tried(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** Sends an event of a node to the graph's stream; a child's goes to the node that runs it. */
-function emit(execution: Execution, event: unknown): Promise<void> {
+function emit(execution: Execution, event: unknown, origin = true): Promise<void> {
   const { level } = execution.step
   try {
     const cell = encode(event, execution.node.name, 'event')
+    if (origin) hear(execution, cell)
     if (level.parent) {
       const mapped = level.emit ? level.emit(decode(cell)) : decode(cell)
-      return level.emit && mapped === undefined ? READY : emit(level.parent.execution, mapped)
+      return level.emit && mapped === undefined
+        ? READY
+        : emit(level.parent.execution, mapped, false)
     }
     const { node, task, index } = execution
     const told = level.log.tell(
@@ -175,5 +196,22 @@ function emit(execution: Execution, event: unknown): Promise<void> {
     const refused = Promise.reject(error)
     refused.catch(() => {})
     return refused
+  }
+}
+
+/** Tells hooks of an event where it comes from, once, whatever graphs around make of it. */
+function hear({ step: { level }, node }: Execution, event: Cell): void {
+  const { run, ns, stepNo } = level
+  if (run.app.listeners.length === 0) return
+  const { thread } = run.claim.head
+  run.report({ thread, run: run.id, ns, step: stepNo, node: node.name }, event)
+}
+
+/** Tells hooks of what isn't the graph's. */
+function report(execution: Execution, event: unknown): void {
+  try {
+    hear(execution, encode(event, execution.node.name, 'event'))
+  } catch (error) {
+    execution.step.level.run.app.logger.warn('What was to be reported cannot be', { error })
   }
 }

@@ -1,15 +1,14 @@
 import type { Task } from '../durable/checkpoint.ts'
-import { isHeddleError } from '../errors.ts'
 import { later } from '../lib/clock.ts'
+import { delayAfter } from '../lib/retry.ts'
 import { isGoto } from '../graph/graph.ts'
 import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
-import { Calls } from './calls.ts'
+import { Calls, type Counted } from './calls.ts'
+import { Around, RAN } from './node-hooks.ts'
+import { look, type Keeping } from './recall.ts'
 import { isPromise, take, type Update } from './take.ts'
 import type { Step } from './step.ts'
 import { view } from './view.ts'
-
-/** The only failures of ours that another attempt may mend. */
-const PASSING = ['model_error', 'unreachable']
 
 /** One task of a step on its way: a node that runs, is tried again, pauses, finishes or fails. */
 export class Execution {
@@ -25,10 +24,15 @@ export class Execution {
   gotoNames: readonly string[] | undefined
   /** Its result is in the journal. */
   saved = false
+  /** Its result came from the cache; or where it is kept. */
+  cached = false
+  keeping: Keeping | undefined
   /** It waits for an answer or a clock, recorded or not. */
   pausing = false
   /** Work of ours under way inside the node, which a pause waits for. */
   busy = 0
+  /** The hooks around all its attempts, if there are any. */
+  around: Around | undefined
   #calls: Calls | undefined
   #controller: AbortController | undefined
   #timer: (() => void) | undefined
@@ -41,10 +45,10 @@ export class Execution {
     this.index = index
   }
 
-  /** Whether this attempt may still do something. */
+  /** Whether this attempt may still do something; 0 is that of the hooks around all the others. */
   alive(attempt: number): boolean {
-    const stopped = this.#stopped ?? this.step.stopped
-    return this.status === 'running' && this.attempt === attempt && !stopped
+    if (this.status !== 'running' || this.step.stopped) return false
+    return attempt === 0 || (this.attempt === attempt && !this.#stopped)
   }
 
   /** What the node asked of us; made when it first does. */
@@ -58,6 +62,7 @@ export class Execution {
 
   /** Aborts when the attempt must stop. Made when first asked for. */
   signalOf(attempt: number): AbortSignal {
+    if (attempt === 0 && this.around) return this.around.signal
     if (attempt !== this.attempt) return AbortSignal.abort()
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
@@ -67,28 +72,35 @@ export class Execution {
     return this.#controller.signal
   }
 
+  /** Enters the node: by way of its hooks, if there are any. */
+  begin(): void {
+    const { app, journal } = this.step.level.run
+    const ran = journal.of(this.task.id)?.places.get(RAN)
+    if (!app.nodeHooks && !ran) return this.run()
+    this.status = 'running'
+    this.around = new Around(this, app.nodeHooks)
+    this.step.level.log.tellStart(this, 1)
+    this.around.begin(ran)
+  }
+
   /** Tries the node once. */
   run(): void {
+    this.#next(this.around?.counted)
+    const { attempt } = this
+    if (attempt > 1 || !this.around) this.step.level.log.tellStart(this, attempt)
+    if (this.node.timeout !== undefined) this.limit((error) => this.#failed(attempt, error))
+    if (!this.node.cache) return this.#enter(attempt)
+    const take = (value: unknown): void => this.#accept(attempt, value)
+    const failed = (error: unknown): void => this.#failed(attempt, error)
+    look(this, attempt, take, () => this.#enter(attempt)).catch(failed)
+  }
+
+  #enter(attempt: number): void {
     const { level } = this.step
-    const { run } = level
-    const attempt = ++this.attempt
-    this.status = 'running'
-    this.#controller = this.#stopped = undefined
-    this.pausing = false
-    this.busy = 0
-    if (attempt > 1) this.#calls?.again()
-    const started = 2 * this.index
-    level.log.tell(
-      () => ({ kind: 'node_start', node: this.node.name, task: this.task.id, attempt }),
-      attempt === 1 ? started : [this.index, attempt],
-    )
-    const { timeout } = this.node
-    if (timeout !== undefined)
-      this.#timer = later(run.app.owner.clock, timeout, () => this.#timeout(attempt, timeout))
     const failed = (error: unknown): void => this.#failed(attempt, error)
     let result: unknown
     try {
-      result = this.node.run(view(level.state), run.app.context(this) as never)
+      result = this.node.run(view(level.state), level.run.app.context(this) as never)
       // A thenable is only looked at by the platform, which bears with whatever it does.
       if (isPromise(result)) {
         Promise.resolve(result).then((value) => this.#accept(attempt, value), failed)
@@ -100,32 +112,70 @@ export class Execution {
     this.#accept(attempt, result)
   }
 
+  /** What goes before has no say any more: another attempt begins, or hooks after the last. */
+  #next(counted?: Counted): void {
+    this.attempt++
+    this.status = 'running'
+    this.#controller = this.#stopped = undefined
+    this.pausing = false
+    this.busy = 0
+    if (this.attempt > 1) this.#calls?.again(counted)
+  }
+
+  /** The last attempt is over: it is the turn of hooks. */
+  turn(counted?: Counted): void {
+    this.free()
+    this.#next(counted)
+  }
+
   /** Validates what the node returned and counts it. A pause that was reached outweighs it. */
   #accept(attempt: number, value: unknown): void {
     if (!this.alive(attempt) || this.pausing) return
-    const { plan } = this.step.level
+    if (!this.cached) this.keeping?.take(value)
     let update: Update | Promise<Update>
     try {
-      if (isGoto(value)) {
-        this.gotoNames = ([] as string[]).concat(value.goto)
-        this.goto = targets(plan, this.gotoNames.map(String), this.node.name)
-        value = value.update
-      }
-      update = take(plan, value, { graph: plan.name, node: this.node.name })
+      update = this.taken(value)
     } catch (error) {
-      return this.fail(error)
+      return this.#refused(attempt, error)
     }
     if (!isPromise(update)) return this.#finish(update)
     update.then(
       (late) => this.alive(attempt) && this.#finish(late),
-      (error: unknown) => (this.alive(attempt) ? this.fail(error) : this.step.late(error)),
+      (error: unknown) =>
+        this.alive(attempt) ? this.#refused(attempt, error) : this.step.late(error),
     )
+  }
+
+  /** What was kept and doesn't fit the graph any more is as good as nothing. */
+  #refused(attempt: number, error: unknown): void {
+    if (!this.cached) return this.#over(error)
+    this.cached = false
+    this.goto = this.gotoNames = undefined
+    this.#enter(attempt)
+  }
+
+  /** The update in what a node or a hook gives; notes where a `goto` leads. */
+  taken(value: unknown): Update | Promise<Update> {
+    const { plan } = this.step.level
+    if (isGoto(value)) {
+      this.gotoNames = ([] as string[]).concat(value.goto)
+      this.goto = targets(plan, this.gotoNames.map(String), this.node.name)
+      value = value.update
+    }
+    return take(plan, value, { graph: plan.name, node: this.node.name })
   }
 
   #finish(update: Update): void {
     this.update = update
+    if (!this.cached) this.keeping?.land()
+    if (this.around) this.around.returned()
+    else this.land()
+  }
+
+  /** Its result counts. */
+  land(): void {
     this.status = 'done'
-    this.#clear()
+    this.free()
     this.step.landed(this)
   }
 
@@ -136,41 +186,49 @@ export class Execution {
       return
     }
     if (this.pausing) return
-    const { retry } = this.node
+    const { claim, app } = this.step.level.run
+    const { clock, random } = app.owner
+    let delay: number | undefined
     try {
       // Another attempt could store nothing after a commit has failed.
-      const { failure } = this.step.level.run.claim
-      const hopeless = failure ?? (isHeddleError(error) && !PASSING.includes(error.code))
-      if (!retry || attempt >= retry.attempts || hopeless || retry.when?.(error) === false)
-        return this.fail(error)
+      if (!claim.failure) delay = delayAfter(error, attempt, this.node.retry, random)
     } catch (late) {
-      return this.fail(late)
+      return this.#over(late)
     }
-    this.#clear()
-    this.#halt(error)
-    const { clock, random } = this.step.level.run.app.owner
-    const delay = Math.min(retry.delay * retry.factor ** (attempt - 1), retry.maxDelay)
-    const fewer = Math.round(delay * (1 - retry.jitter * random()))
-    this.#timer = later(clock, fewer, () => this.run())
+    if (delay === undefined) return this.#over(error)
+    this.free()
+    this.halt(error)
+    this.#timer = later(clock, delay, () => this.run())
   }
 
-  #timeout(attempt: number, ms: number): void {
-    // A node that waits is not late; one that waits and still has work under way is.
-    if (!this.alive(attempt) || (this.pausing && this.busy === 0)) return
-    this.pausing = false
-    const what = `Node "${this.node.name}" took longer than ${ms} ms`
-    const error = new DOMException(what, 'TimeoutError')
-    this.#failed(attempt, error)
-    this.#halt(error)
+  /** Starts the node's time, if it is limited, for what runs now. */
+  limit(late: (error: unknown) => void): void {
+    const { timeout } = this.node
+    if (timeout === undefined) return
+    const { attempt } = this
+    this.#timer = later(this.step.level.run.app.owner.clock, timeout, () => {
+      // A node that waits is not late; one that waits and still has work under way is.
+      if (!this.alive(attempt) || (this.pausing && this.busy === 0)) return
+      this.pausing = false
+      const what = `Node "${this.node.name}" took longer than ${timeout} ms`
+      late(new DOMException(what, 'TimeoutError'))
+    })
+  }
+
+  /** The node has failed, and isn't tried again. */
+  #over(error: unknown): void {
+    if (this.around) this.around.failed(error)
+    else this.fail(error)
   }
 
   /** Ends the step: this task can't be finished. */
   fail(error: unknown): void {
     if (this.status !== 'running') return this.step.late(error)
     this.status = 'failed'
-    this.#clear()
+    this.free()
     // Child graphs beside the one that failed stop too.
-    this.#halt(error)
+    this.halt(error)
+    this.around?.stop(error)
     this.step.stop(error)
   }
 
@@ -183,7 +241,7 @@ export class Execution {
       if (this.busy > 0 || !this.alive(attempt)) return
       if (turns-- > 0) return void Promise.resolve().then(look)
       this.status = 'paused'
-      this.#clear()
+      this.free()
       this.step.settle()
     }
     look()
@@ -191,17 +249,22 @@ export class Execution {
 
   /** Stops what runs inside: the node's signal aborts, child graphs stop. */
   stop(reason: unknown): void {
-    this.#clear()
-    if (this.status === 'running') this.#halt(reason)
+    this.free()
+    if (this.status !== 'running') return
+    this.halt(reason)
+    this.around?.stop(reason)
   }
 
-  #halt(reason: unknown): void {
+  /** Stops what the last attempt has under way. */
+  halt(reason: unknown): void {
     this.#stopped = { reason }
     this.#controller?.abort(reason)
     this.#calls?.halt(reason)
   }
 
-  #clear(): void {
+  /** Calls off its timer, and what it held back. */
+  free(): void {
+    this.keeping?.end()
     this.#timer?.()
     this.#timer = undefined
     for (const { held } of this.#calls?.all ?? [])

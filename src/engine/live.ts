@@ -147,6 +147,8 @@ export async function attend(
     run.cancelFlush?.()
     signal?.removeEventListener('abort', onAbort)
     run.over = true
+    const leaving = run.leave()
+    if (leaving) await leaving
     run.finish()
     app.active.delete(run)
   }

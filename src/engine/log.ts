@@ -35,19 +35,29 @@ export class Log {
     return run.sink.push({ seq, run: run.id, ns: [], step, ...event() } as never)
   }
 
+  /** Tells that an attempt of a node begins. */
+  tellStart({ node, task, index }: Execution, attempt: number): void {
+    this.tell(
+      () => ({ kind: 'node_start', node: node.name, task: task.id, attempt }),
+      attempt === 1 ? 2 * index : [index, attempt],
+    )
+  }
+
   /** Tells that a node has finished. */
   tellEnd(execution: Execution): void {
     if (execution.saved) return
     execution.saved = true
-    const { node, task, index } = execution
+    const { node, task, index, cached } = execution
+    const end = 2 * index + 1
     this.tell(
       () => ({
         kind: 'node_end',
         node: node.name,
         task: task.id,
         update: shownUpdate(execution),
+        ...(cached && { cached }),
       }),
-      2 * index + 1,
+      cached ? -end : end,
     )
   }
 

@@ -1,11 +1,13 @@
-import { check, durability, wholeFrom, type Rule } from './check.ts'
+import { checkHooks } from '../hook/check.ts'
+import { anything, check, durability, wholeFrom, type Rule } from './check.ts'
 
 /**
  * Refuses options that make no sense, misspelt ones included.
  *
+ * @returns What can't be done, for refusals to come
  * @throws TypeError or RangeError naming the option
  */
-export function checkOptions(graph: unknown, options: object): void {
+export function checkOptions(graph: unknown, options: { readonly hooks?: unknown }): string {
   const { name = '' } = Object(graph) as { readonly name?: unknown }
   const methods = (...names: string[]): Rule => [
     (value) => names.every((one) => typeof Object(value)[one] === 'function'),
@@ -16,6 +18,10 @@ export function checkOptions(graph: unknown, options: object): void {
     store: methods('get', 'list', 'commit', 'clear'),
     clock: methods('now', 'after'),
     logger: methods('debug', 'warn', 'error'),
+    cache: methods('get', 'set', 'delete'),
+    scope: methods('defer'),
+    hooks: anything,
+    tools: anything,
     random: call,
     newId: call,
     stepLimit: wholeFrom(1),
@@ -25,5 +31,8 @@ export function checkOptions(graph: unknown, options: object): void {
     graceMs: wholeFrom(0),
     durability,
   }
-  check(`Cannot compile graph "${typeof name === 'string' ? name : ''}"`, rules, options)
+  const cannot = `Cannot compile graph "${typeof name === 'string' ? name : ''}"`
+  check(cannot, rules, options)
+  if (options.hooks !== undefined) checkHooks(cannot, options.hooks)
+  return cannot
 }

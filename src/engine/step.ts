@@ -15,8 +15,9 @@ export class Step {
   #starting = false
   #wake: (() => void) | undefined
   #unsaved: Execution[] = []
-  /** Results on their way to the store. */
+  /** Results on their way to the store, and to the cache. */
   saving: Promise<void> | undefined
+  readonly keeping: Promise<void>[] = []
   #onStop: ((reason: unknown) => void) | undefined
 
   constructor(level: Level) {
@@ -46,7 +47,7 @@ export class Step {
       const execution = this.executions[this.#started] as Execution
       if (execution.status !== 'ready') continue
       this.#ready--
-      execution.run()
+      execution.begin()
     }
     this.#starting = false
   }

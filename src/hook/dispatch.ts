@@ -37,23 +37,11 @@ export const isShortCircuit = (value: unknown): value is ShortCircuit =>
  * @param inv What is about to happen; it is frozen
  * @throws what a hook throws, the same object; ToolUsageError if one gives back anything but a short circuit or nothing
  */
-export async function runBefore(
+export const runBefore = (
   hooks: readonly Hook[],
   method: Before,
   inv: object,
-): Promise<ShortCircuit | undefined> {
-  Object.freeze(inv)
-  for (const hook of hooks) {
-    try {
-      const verdict = await verdictOf(hooks, hook, method, inv)
-      if (verdict) return verdict
-    } catch (error) {
-      report(hooks, hook, method, inv, error)
-      throw error
-    }
-  }
-  return undefined
-}
+): Promise<ShortCircuit | undefined> => ask(hooks, method, inv)
 
 /**
  * Hands what came of something through hooks. `undefined` keeps it; anything else, `null` too, replaces it for the next.
@@ -68,8 +56,9 @@ export async function runAfter<Value>(
   inv: object,
   value: Value,
 ): Promise<Value> {
-  Object.freeze(inv)
+  const going = watch(Object.freeze(inv))
   for (const hook of hooks) {
+    if (!going()) throw signalOf(inv)?.reason
     try {
       const other = await methodsOf(hook)[method]?.(inv, value)
       if (other !== undefined) value = other as Value
@@ -95,8 +84,9 @@ export async function runOnError(
   inv: object,
   error: unknown,
 ): Promise<ShortCircuit | undefined> {
-  Object.freeze(inv)
+  const going = watch(Object.freeze(inv))
   for (const hook of hooks) {
+    if (!going()) break
     try {
       const verdict = await verdictOf(hooks, hook, method, inv, error)
       if (verdict) return verdict
@@ -117,16 +107,32 @@ export async function runBeforeOrUndo(
   inv: object,
 ): Promise<ShortCircuit | undefined> {
   const asked: Hook[] = []
+  try {
+    return await ask(hooks, before, inv, asked)
+  } catch (error) {
+    if (!isPolicyOutcome(error) && !stops(inv, error))
+      for (const one of asked) await runOnError([one], onError, inv, error)
+    throw error
+  }
+}
+
+async function ask(
+  hooks: readonly Hook[],
+  method: Before,
+  inv: object,
+  asked: Hook[] = [],
+): Promise<ShortCircuit | undefined> {
+  const going = watch(Object.freeze(inv))
   for (const hook of hooks) {
+    if (!going()) throw signalOf(inv)?.reason
     try {
-      const verdict = await runBefore([hook], before, inv)
+      const verdict = await verdictOf(hooks, hook, method, inv)
       if (verdict) return verdict
     } catch (error) {
-      if (!isPolicyOutcome(error) && !stops(inv, error))
-        for (const one of asked) await runOnError([one], onError, inv, error)
+      report(hooks, hook, method, inv, error)
       throw error
     }
-    asked.unshift(hook)
+    if (methodsOf(hook)[method]) asked.unshift(hook)
   }
   return undefined
 }
@@ -134,8 +140,19 @@ export async function runBeforeOrUndo(
 /** Whether an error is control flow for this call: one of ours, or the reason of its own signal. */
 export function stops(inv: object, error: unknown): boolean {
   if (isControlFlow(error)) return true
-  const { signal } = Object((inv as { readonly ctx?: unknown }).ctx) as { signal?: AbortSignal }
+  const signal = signalOf(inv)
   return signal?.aborted === true && signal.reason === error
+}
+
+const ctxOf = (inv: object): { readonly signal?: AbortSignal; readonly [INSIDE]?: Inside } =>
+  Object((inv as { readonly ctx?: unknown }).ctx) as object
+
+const signalOf = (inv: object): AbortSignal | undefined => ctxOf(inv).signal
+
+/** Tells from now on whether nobody has stopped what hooks are asked about: those left aren't called then. */
+function watch(inv: object): () => boolean {
+  const signal = signalOf(inv)
+  return signal && !signal.aborted ? () => !signal.aborted : () => true
 }
 
 const methodsOf = (hook: Hook): Methods => hook as never
@@ -164,7 +181,7 @@ function report(
   error: unknown,
 ): boolean {
   if (stops(inv, error)) return false
-  const logger = insideOf(inv)?.host.logger ?? consoleLogger
+  const logger = ctxOf(inv)[INSIDE]?.host.logger ?? consoleLogger
   const level = isPolicyOutcome(error) ? 'debug' : 'error'
   const data = { method, error: typeOf(error) }
   quietly(() => logger[level](`A hook failed: ${method} of ${nameOf(hooks, hook, inv)}`, data))
@@ -174,18 +191,15 @@ function report(
 /** By its name, or by its place among the hooks of the app. */
 function nameOf(hooks: readonly Hook[], hook: Hook, inv: object): string {
   if (typeof hook.name === 'string' && hook.name) return `hook "${hook.name}"`
-  const own = insideOf(inv)?.host.hooks.indexOf(hook) ?? -1
+  const own = ctxOf(inv)[INSIDE]?.host.hooks.indexOf(hook) ?? -1
   return `hook ${(own < 0 ? hooks.indexOf(hook) : own) + 1}`
 }
-
-const insideOf = (inv: object): Inside | undefined =>
-  (Object((inv as { readonly ctx?: unknown }).ctx) as { readonly [INSIDE]?: Inside })[INSIDE]
 
 const typeOf = (error: unknown): string =>
   (error instanceof Error && quietly(() => String(error.name))) || typeof error
 
 /** Keeps an error that came up while another was dealt with: `suppressed`, as unseen as a `cause` is. */
-const suppress = (primary: unknown, error: unknown): void =>
+export const suppress = (primary: unknown, error: unknown): void =>
   void quietly(() => {
     if (typeof primary !== 'object' || primary === null || primary === error) return
     const { suppressed = [] } = primary as { readonly suppressed?: readonly unknown[] }

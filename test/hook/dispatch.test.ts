@@ -233,7 +233,9 @@ describe('runBeforeOrUndo', () => {
       },
     })
     const bad = { ...failing('beforeTool', 'rejects', error), onToolError: () => shortCircuit(0) }
-    const hooks = [hook('a'), hook('b'), bad, hook('c')]
+    // It was asked nothing, and so has begun nothing.
+    const other: Hook = { onToolError: () => void seen.push('other') }
+    const hooks = [hook('a'), other, hook('b'), bad, hook('c')]
     const { inv, lines } = logged()
     expect(await failure(runBeforeOrUndo(hooks, methods, inv))).toBe(error)
     expect(seen).toEqual(['before a', 'before b', 'error b true', 'error a true'])
@@ -247,7 +249,7 @@ describe('runBeforeOrUndo', () => {
       const told: unknown[] = []
       const { inv } = logged(controller.signal)
       const hooks: Hook[] = [
-        { onToolError: (_, one) => void told.push(one) },
+        { beforeTool() {}, onToolError: (_, one) => void told.push(one) },
         failing('beforeTool', 'throws', error),
       ]
       expect(await failure(runBeforeOrUndo(hooks, methods, inv))).toBe(error)
