@@ -12,6 +12,7 @@ import { app as publishing } from '../../examples/child.ts'
 import { lookUpAll } from '../../examples/fan-out.ts'
 import { fileStore } from '../../examples/file-store.ts'
 import { logStore, type Log } from '../../examples/log-store.ts'
+import { handle, log as warmLog, stop } from '../../examples/warm.ts'
 
 const room = mkdtempSync(join(tmpdir(), 'heddle-examples-'))
 afterAll(() => rmSync(room, { recursive: true, force: true }))
@@ -27,6 +28,24 @@ it('reminder.ts wakes nothing early, and each wait once', async () => {
     "[ '2026-03-02T08:00:00.000Z', '2026-03-03T09:00:00.000Z' ]",
     '',
   ])
+})
+
+it('scopes.ts makes one client for a scope, closes it before the result is there, and tells the context', async () => {
+  expect(await program('examples/scopes.ts')).toBe(
+    "[ 'GET /returns', 'GET /rates' ] [ true ]\nrun_\n",
+  )
+})
+
+it('warm.ts connects once for all its calls, and disconnects when it stops', async () => {
+  expect(await Promise.all([handle({ region: 'eu' }), handle({ region: 'mars' })])).toEqual([
+    { status: 'ok', rate: 4.9 },
+    { status: 'ok', rate: 12 },
+  ])
+  expect(await handle({ region: 'eu' })).toEqual({ status: 'ok', rate: 4.9 })
+  expect(warmLog).toEqual(['connect'])
+  await stop()
+  expect(warmLog).toEqual(['connect', 'disconnect'])
+  await expect(handle({ region: 'eu' })).rejects.toMatchObject({ code: 'tool_usage_error' })
 })
 
 it('approval.ts is answered after the process that asked has gone', async () => {
