@@ -100,7 +100,8 @@ async function through(go: Going): Promise<Ending> {
   await go.watch.wait(() => inside.keep(decode(cell)), unhurried)
   if (go.save) await go.watch.wait(go.save, unhurried)
   go.flight?.end()
-  return tidy<Success>({ ...(await after(outward, inv, decode(cell))), cached })
+  const ending = await after(outward, inv, decode(cell))
+  return cached ? { ...ending, cached } : ending
 }
 
 /** Hands a value through the hooks after it. */
