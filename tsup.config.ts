@@ -10,6 +10,10 @@ export default defineConfig({
   // Adapters share the core's chunk, so that an error has one class however it was imported.
   splitting: true,
   clean: true,
-  // tsup sets `baseUrl`, which TypeScript 6 deprecates.
-  dts: { compilerOptions: { ignoreDeprecations: '6.0' } },
+  dts: {
+    // tsup sets `baseUrl`, which TypeScript 6 deprecates.
+    compilerOptions: { ignoreDeprecations: '6.0' },
+    // For `await using` of a LoopRunner; bundling drops the line from the source.
+    banner: '/// <reference lib="esnext.disposable" />',
+  },
 })
