@@ -1,6 +1,6 @@
 import { budget, guardrail, runLimits, type Context, type Hook } from 'heddle'
 import { manualClock } from 'heddle/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { everyWay, failure, keepBooks } from './harness.ts'
 import { desk, endings, texts } from './policies-parts.ts'
 
@@ -33,7 +33,8 @@ describe('a budget of calls', () => {
       name: 'slow',
       async beforeTool({ call }) {
         // The first takes longest.
-        for (let n = 5; n > Number((call.args as { text: string }).text); n--) await null
+        for (let n = 5; n > Number((call.args as { text: string }).text); n--)
+          await Promise.resolve()
       },
     }
     const work = does(async (ctx) => endings(await ctx.callAll(texts(['0', '1', '2', '3', '4']))))
