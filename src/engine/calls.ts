@@ -57,6 +57,7 @@ export class Calls implements Work {
   /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
   #tries = 0
   #ended = false
+  #controller: AbortController | undefined
   readonly #around: (() => boolean) | undefined
   /** Told when this first waits. */
   readonly #onWait: (() => void)[] = []
@@ -188,16 +189,27 @@ export class Calls implements Work {
     this.#onWait.push(call)
   }
 
-  /** Stops the child graphs inside. */
+  /** Aborts when the call of a tool must stop. One for each: many calls would be many listeners of their node's. */
+  get signal(): AbortSignal {
+    return (this.#controller ??= new AbortController()).signal
+  }
+
+  /** Stops the tools and child graphs inside. */
   halt(reason: unknown): void {
+    for (const calls of this.all) calls.#controller?.abort(reason)
     for (const child of this.children) child.step?.stop(reason)
   }
 
   /** An attempt is over, or all is: nothing that is under way in here counts any more. */
-  over(reason: unknown, attempt: 'one' | 'all' = 'all'): void {
+  over(attempt: 'one' | 'all' = 'all', reason?: unknown): void {
     this.#tries++
     this.#ended = attempt === 'all'
-    this.halt(reason)
+    if (this.#inner.size > 0) {
+      const why = reason ?? new DOMException('The tool that called it has ended', 'AbortError')
+      for (const inner of this.#inner.values())
+        if (inner instanceof Calls) inner.halt(why)
+        else inner.step?.stop(why)
+    }
     for (const { held } of this.all) for (const one of held.splice(0)) one.goOn('stopped')
   }
 

@@ -19,14 +19,14 @@ export interface About extends Pick<CallInside, 'ran' | 'keep' | 'begin'> {
 class CallContext extends NodeContext {
   readonly #about: About
   readonly #inside: CallInside
-  readonly #own: AbortSignal | undefined
+  readonly #signal: AbortSignal
   readonly #life: () => boolean
 
   constructor(calls: Calls, about: About, inside: CallInside, own?: AbortSignal) {
     super(calls.execution, calls)
     this.#about = about
     this.#inside = inside
-    this.#own = own
+    this.#signal = own ?? calls.signal
     this.#life = calls.life(own ? 'one' : 'all')
   }
 
@@ -37,7 +37,7 @@ class CallContext extends NodeContext {
     return this.#about.agent
   }
   override get signal(): AbortSignal {
-    return this.#own ?? super.signal
+    return this.#signal
   }
   override get [INSIDE](): CallInside {
     return this.#inside
@@ -91,7 +91,7 @@ export function contextOf(calls: Calls, about: About): InnerContext & CallContex
     withSignal(signal) {
       // What the attempt before has under way doesn't count any more.
       if (attempts++ > 0) {
-        calls.over(signal.reason, 'one')
+        calls.over('one', signal.reason)
         calls.again()
       }
       return new CallContext(calls, about, inside, signal) as never

@@ -111,6 +111,11 @@ function reserve(
       end()
       return { ...about, replayed: true, ...again(known.value) }
     }
+    if (!alive()) {
+      use?.end(false)
+      end()
+      return new Promise(() => {})
+    }
     const frame = new Calls(execution, id, { up: calls, outer, place })
     frame.onWait(() => {
       // Its place is known when the node is entered again, whatever it is called with by then.
@@ -119,7 +124,7 @@ function reserve(
     })
     underWay(frame)
     // Something in it is open, and nothing has come for it.
-    if (alive() && run.waits(id)) return frame.pause()
+    if (run.waits(id)) return frame.pause()
     const entry = (kind: 'ran' | 'call', value: Cell): PlaceEntry => ({ kind, task, place, value })
     const watched = host.hooks.some(({ afterTool }) => afterTool)
     let counts = false
@@ -145,7 +150,7 @@ function reserve(
     // A pause outweighs whatever came after it.
     if (frame.waits) return new Promise(() => {})
     try {
-      frame.over(ctx.signal.reason)
+      frame.over()
       use.end(counts)
       const last = entry('call', kept(ending))
       if (ending.status === 'denied') await run.note(last)

@@ -91,4 +91,21 @@ export const suites: readonly Suite[] = [
     places: ['chromium', 'firefox', 'webkit', 'workerd'],
     load: async () => (await import('../scope/current.suite.ts')).lost,
   },
+  {
+    name: 'heddle/mcp (B36)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../adapters/mcp.suite.ts')).suite(open),
+  },
+  {
+    name: 'tools in threads (B02, B06, B09, B32)',
+    places: everywhere,
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/calls.suite.ts')).suite(open),
+  },
+  {
+    name: 'policies',
+    places: everywhere,
+    except: ['KV'],
+    load: async (open: Open) => (await import('../policy/policies.suite.ts')).suite(open),
+  },
 ]
