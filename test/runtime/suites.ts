@@ -108,4 +108,9 @@ export const suites: readonly Suite[] = [
     except: ['KV'],
     load: async (open: Open) => (await import('../policy/policies.suite.ts')).suite(open),
   },
+  {
+    name: 'tools outside threads (B25, B37, B40)',
+    places: everywhere,
+    load: async () => (await import('../tool/tools.suite.ts')).suite(),
+  },
 ]
