@@ -5,6 +5,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker'
 import type { Desk } from './mcp-desk.ts'
 import type { Line } from './mcp-line.ts'
 
@@ -48,7 +49,9 @@ async function lineOf(server: McpServer | Server, remove: Line['remove']): Promi
     handle: (request) => transport.handleRequest(request),
     remove,
     async connect(url, fetch) {
-      const client = new Client({ name: 'heddle', version: '1' })
+      // The other one makes code of schemas, which Workers refuse.
+      const jsonSchemaValidator = new CfWorkerJsonSchemaValidator()
+      const client = new Client({ name: 'heddle', version: '1' }, { jsonSchemaValidator })
       const to = new StreamableHTTPClientTransport(new URL(url), fetch && { fetch })
       await client.connect(to as never)
       return { client, close: () => client.close() }

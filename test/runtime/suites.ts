@@ -94,6 +94,7 @@ export const suites: readonly Suite[] = [
   {
     name: 'heddle/mcp (B36)',
     places: everywhere,
+    except: ['KV'],
     load: async (open: Open) => (await import('../adapters/mcp.suite.ts')).suite(open),
   },
   {
