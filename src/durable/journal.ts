@@ -44,12 +44,24 @@ export function turnPage(at: Place, step: string, deletes: Key[]): void {
 
 /** What came of one call in a task. */
 export interface PlaceEntry {
-  readonly kind: 'once' | 'answer' | 'expired' | 'reopened' | 'woken' | 'past' | 'child' | 'ran' | 'call'
+  readonly kind:
+    | 'once'
+    | 'answer'
+    | 'expired'
+    | 'reopened'
+    | 'woken'
+    | 'past'
+    | 'child'
+    | 'ran'
+    | 'call'
   readonly task: string
   readonly place: string
   readonly value: Cell
   /** The question or timer it settles. */
   readonly pause?: string | undefined
+  /** Of the answer to an approval: whose it is, and when it came. */
+  readonly by?: string | undefined
+  readonly at?: number | undefined
   /** How far a child graph had counted its events. */
   readonly seq?: number | undefined
 }

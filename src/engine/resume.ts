@@ -1,6 +1,7 @@
 import { Journal } from '../durable/journal.ts'
 import { NothingToResume } from '../errors.ts'
 import { chosen, type Came } from './answers.ts'
+import { isApproval } from './approval.ts'
 import { branch } from './branch.ts'
 import { dueIn, entriesOf, isPaused, readable, records } from './find.ts'
 import type { Level } from './level.ts'
@@ -64,11 +65,14 @@ function settle(run: Run, { open, answer }: Came, admission: Admission): void {
   const kind = answer !== undefined ? 'answer' : open.kind === 'timer' ? 'woken' : 'expired'
   // `null` is an answer.
   const value = answer !== undefined ? answer : (run.records.get(id)?.payload ?? null)
-  const entry = { kind, task, place, value, pause: id } as const
+  const by = run.user
+  const time = run.app.owner.clock.now()
+  const of = isApproval(open) ? { by, at: time } : {}
+  const entry = { kind, task, place, value, pause: id, ...of } as const
   admission.puts.push(...run.claim.entry(entry))
   run.journal.add(entry)
   const status = kind === 'answer' ? 'answered' : kind
-  run.dropOpen(admission, [open], { status, answer, by: run.user })
+  run.dropOpen(admission, [open], { status, answer, by, time })
 }
 
 /** Reads what happened in the step so far, and what was asked. */

@@ -1,6 +1,5 @@
 import type { Claim } from '../durable/claim.ts'
 import type { OpenPause } from '../durable/head.ts'
-import type { Cell } from '../durable/codec.ts'
 import { Journal, type Entry, type PlaceEntry } from '../durable/journal.ts'
 import { dueKey, inboxKey, pauseKey, runKey, stopKey } from '../durable/keys.ts'
 import { hint, type Owner } from '../durable/owner.ts'
@@ -9,13 +8,13 @@ import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
 import { Cancelled } from '../errors.ts'
 import type { Plan } from '../graph/plan.ts'
-import type { Emitted, Hook } from '../hook/hook.ts'
-import { later } from '../lib/clock.ts'
+import type { Hook } from '../hook/hook.ts'
 import type { Logger } from '../lib/logger.ts'
-import { openScope, type Room, type Scope } from '../scope/scope.ts'
+import type { Scope } from '../scope/scope.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Host } from '../tool/inside.ts'
 import type { Tool } from '../tool/tool.ts'
+import { Belongings } from './belongings.ts'
 import { childEntry } from './child.ts'
 import type { StreamEvent } from './event.ts'
 import type { Level } from './level.ts'
@@ -23,7 +22,6 @@ import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
 import type { Meter } from './meter.ts'
 import type { NodeHooks } from './node-hooks.ts'
-import { Reports } from './reports.ts'
 import type { Queue } from './stream.ts'
 
 /** A compiled graph and what it runs with. */
@@ -71,10 +69,8 @@ export class Run {
   over = false
   /** Counts what is used; see `meterOf`. */
   meter: Meter | undefined
-  /** What hooks are still to be told of its events. */
-  #reports: Reports | undefined
-  #room: Room | undefined
-  #roomControl: AbortController | undefined
+  /** What is closed, and told, before its outcome is there. */
+  readonly belongings: Belongings
   /** Calls off the timer that stores what was emitted. */
   cancelFlush: (() => void) | undefined
   /** Settles when the run has ended and is recorded. */
@@ -89,6 +85,7 @@ export class Run {
     { durability, user }: { readonly durability?: 'step' | 'exit'; readonly user?: string },
   ) {
     this.app = app
+    this.belongings = new Belongings(app)
     this.id = app.newId('run_')
     this.durable = (durability ?? app.durability) === 'step'
     this.user = user
@@ -106,40 +103,8 @@ export class Run {
       status,
     }
     this.#onStop?.(this.stopped.reason)
-    this.#roomControl?.abort(this.stopped.reason)
+    this.belongings.stop(this.stopped.reason)
     this.level?.step?.stop(this.stopped.reason)
-  }
-
-  /** Owns what must be closed with the run; made when first asked for. */
-  get scope(): Scope {
-    const { scope, logger } = this.app
-    if (scope) return scope
-    if (!this.#room) {
-      const control = (this.#roomControl = new AbortController())
-      if (this.stopped) control.abort(this.stopped.reason)
-      this.#room = openScope(control.signal, logger)
-    }
-    return this.#room.scope
-  }
-
-  /** Tells the hooks of an event, beside the run. */
-  report(about: Omit<Emitted, 'event'>, event: Cell): void {
-    if (!this.over) (this.#reports ??= new Reports(this.app)).add(about, event)
-  }
-
-  /** Waits for what belongs to a run that is over, at most the grace; nothing of it goes on afterwards. */
-  leave(): Promise<void> | undefined {
-    const reports = this.#reports
-    const room = this.#room
-    if (!reports?.told && !room) return undefined
-    const { clock, graceMs } = this.app.host
-    return new Promise<void>((resolve) => {
-      const cancel = later(clock, graceMs, resolve)
-      void Promise.all([reports?.told, room?.close()]).then(() => {
-        cancel()
-        resolve()
-      })
-    }).then(() => reports?.end())
   }
 
   /** Waits for what comes before the claim, user code among it; a stop ends the wait. */
@@ -194,7 +159,7 @@ export class Run {
   dropOpen(
     { puts, deletes }: { readonly puts: Put[]; readonly deletes: Key[] },
     gone: readonly OpenPause[] = this.claim.head.open,
-    how: Omit<Settlement, 'time'> = { status: 'cancelled' },
+    how: Omit<Settlement, 'time'> & { readonly time?: number } = { status: 'cancelled' },
   ): void {
     if (gone.length === 0) return
     const { claim } = this
@@ -202,7 +167,7 @@ export class Run {
     for (const open of gone) {
       puts.push({
         key: `${pauseKey(claim.root, open.id)}.a`,
-        value: settlementText({ ...how, time: this.app.owner.clock.now() }),
+        value: settlementText({ time: this.app.owner.clock.now(), ...how }),
       })
       deletes.push(...indexRows(claim, open))
     }

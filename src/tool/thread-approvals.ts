@@ -3,10 +3,9 @@ import { decode, encode, same } from '../durable/codec.ts'
 import type { Standing } from '../durable/head.ts'
 import type { PlaceEntry } from '../durable/journal.ts'
 import { pauseKey } from '../durable/keys.ts'
-import { pauseText, readSettlement, settlementText, type PauseRecord } from '../durable/pause.ts'
+import { pauseText, settlementText, type PauseRecord } from '../durable/pause.ts'
 import { OF_TOOL } from '../engine/approval.ts'
 import type { Calls } from '../engine/calls.ts'
-import { readable } from '../engine/find.ts'
 import { answerOf } from '../engine/interrupt.ts'
 import { idOf } from '../engine/suspend.ts'
 import { LAST } from '../engine/wait.ts'
@@ -89,7 +88,7 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
       }
       if (entry.kind === 'expired') return undefined
       const answer = (await answerOf(frame, entry, schema)) as ApprovalAnswer
-      return { answer, ...(await answered(entry)) }
+      return tidy<Decision>({ answer, by: entry.by, at: entry.at ?? now() })
     },
 
     standing: (tool) => {
@@ -125,14 +124,6 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
         { key: `${key}.a`, value: settlementText(end) },
       ])
     },
-  }
-
-  /** By whom an answer was given, and when. Where reads lag it may not be known yet. */
-  async function answered({ pause }: PlaceEntry): Promise<Omit<Decision, 'answer'>> {
-    const key = `${pauseKey(claim.root, pause as string)}.a`
-    const [row] = await claim.get([key])
-    const end = row && (await readable(head.thread, () => readSettlement(row.value)))
-    return tidy({ by: end?.by, at: end?.time ?? now() })
   }
 }
 

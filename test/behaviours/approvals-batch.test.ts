@@ -83,7 +83,7 @@ describe('ids (B32)', () => {
       const make = (): Graph =>
         graph({
           name: 'turns',
-          state: { n: field(0), all: reduced(field<readonly string[]>([]), append) },
+          state: { n: field(0), all: reduced(field<string[]>([]), append) },
           nodes: {
             async go({ n }, ctx) {
               const [result] = await ctx.callAll(turns[n]!)

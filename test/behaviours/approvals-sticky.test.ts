@@ -171,7 +171,7 @@ function turns(): Graph {
     name: 'turns',
     state: {
       calls: field<readonly string[]>(),
-      said: reduced(field<readonly string[]>([]), append),
+      said: reduced(field<string[]>([]), append),
     },
     nodes: {
       async go({ calls }, ctx) {

@@ -3,6 +3,7 @@ import {
   compile,
   isHeddleError,
   type CompiledGraph,
+  type CompileOptions,
   type Graph,
   type RunRequest,
   type Store,
@@ -46,11 +47,16 @@ export interface Machine {
 }
 
 /** A machine on a store. */
-export function machine(store: Store, graph: Graph, faults: readonly Fault[] = []): Machine {
+export function machine(
+  store: Store,
+  graph: Graph,
+  faults: readonly Fault[] = [],
+  more: CompileOptions = {},
+): Machine {
   let faulty = withFaults(store, faults)
   let clock = manualClock()
   const open = (): CompiledGraph =>
-    compile(graph, { store: faulty, clock, logger: silent, leaseMs: LEASE })
+    compile(graph, { ...more, store: faulty, clock, logger: silent, leaseMs: LEASE })
   let app = open()
   return {
     get app() {

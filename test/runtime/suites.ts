@@ -70,6 +70,13 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/faults.suite.ts')).suite(open),
   },
   {
+    name: 'cache (B37)',
+    places: everywhere,
+    // A key of KV takes one write a second; a fake of it has it all in test/cache.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../cache/cache.suite.ts')).suite(open),
+  },
+  {
     name: 'canonical JSON (B38)',
     places: everywhere,
     load: async () => (await import('../cache/canonical.suite.ts')).suite,
@@ -113,5 +120,12 @@ export const suites: readonly Suite[] = [
     name: 'tools outside threads (B25, B37, B40)',
     places: everywhere,
     load: async () => (await import('../tool/tools.suite.ts')).suite(),
+  },
+  {
+    name: 'approvals (B09, B32, B36)',
+    places: everywhere,
+    // A key of KV takes one write a second.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/approvals.suite.ts')).suite(open),
   },
 ]
