@@ -1,0 +1,5 @@
+// B37 on every store that Node can open.
+import { onEveryStore } from '../behaviours/stores.ts'
+import { suite } from './cache.suite.ts'
+
+onEveryStore(suite)
