@@ -10,12 +10,17 @@ import {
   type Context,
   type Graph,
   type Outcome,
+  type Schema,
   type Store,
   type Tool,
   type ToolContext,
 } from 'heddle'
 
-export const anything = field<any>({})
+// What each tool is called with is its own business.
+// oxlint-disable-next-line typescript/no-explicit-any
+type Args = any
+
+export const anything: Schema<Args> = field<Args>({})
 
 /** How often each thing happened. */
 export class Counts {
@@ -38,7 +43,7 @@ export class Counts {
 export function counted(
   counts: Counts,
   name: string,
-  run: (args: any, ctx: ToolContext) => unknown,
+  run: (args: Args, ctx: ToolContext) => unknown,
   settings: Partial<Tool['settings']> = {},
 ): Tool {
   return tool({

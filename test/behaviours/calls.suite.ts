@@ -2,6 +2,7 @@
 // new process on the same store.
 import {
   approval,
+  field,
   graph,
   isHeddleError,
   shortCircuit,
@@ -402,16 +403,14 @@ const cases: Cases = {
     const counts = new Counts()
     const child = graph({
       name: 'two',
-      state: { a: calling(() => 0).state.out as never, b: calling(() => 0).state.out as never },
+      state: { a: field(0), b: field<unknown>(0) },
       nodes: {
-        first: () => ({ a: counts.add('first') }) as never,
-        second: async (_: never, ctx: any) => ({ b: await ctx.interrupt('b?') }) as never,
+        first: () => ({ a: counts.add('first') }),
+        second: async (_, ctx) => ({ b: await ctx.interrupt('b?') }),
       },
       edges: { start: 'first', first: 'second', second: 'end' },
-    } as never)
-    const delegates = counted(counts, 'delegates', async (_, ctx) =>
-      ctx.child(child as never, {} as never),
-    )
+    })
+    const delegates = counted(counts, 'delegates', (_, ctx) => ctx.child(child, {}))
     const thread = new Thread(reopen, [delegates], async (ctx) => ctx.call('delegates', {}))
     const first = await thread.start()
     const app = await thread.app()
