@@ -1,7 +1,7 @@
 // What is cached of tools (B37), and calls that want the same at once.
 import { ApprovalDenied, digest as hash, shortCircuit, type CachePort, type Hook } from 'heddle'
 import { equal } from '../behaviours/portable.ts'
-import { does, executorOf, thrown, turn } from './parts.ts'
+import { does, executorOf, short, thrown, turn } from './parts.ts'
 
 type Cases = Readonly<Record<string, () => Promise<void>>>
 
@@ -170,9 +170,9 @@ export const cacheCases: Cases = {
     equal(values, [{ n: 1 }, { n: 1 }, { n: 1 }, { n: 1 }], 'values')
     equal([entered, new Set(values).size], [1, 4], 'bodies, objects')
     equal(
-      (await results).map((one) => (one as { cached?: true }).cached),
-      [undefined, true, true, true],
-      'which were cached',
+      (await results).filter((one) => !(one as { cached?: true }).cached).length,
+      1,
+      'calls that ran',
     )
   },
 
@@ -195,8 +195,9 @@ export const cacheCases: Cases = {
     const results = executor.runAll(Array.from({ length: 2 }, () => ({ tool: 'x', args: {} })))
     await turns()
     open()
-    const [first, second] = await results
-    equal([first?.status, (second as { value?: unknown }).value], ['error', 2], 'outcomes')
+    // Whichever of them came first.
+    equal(short(await results).toSorted(), ['error: boom', 'success'], 'outcomes')
+    equal(entered, 2, 'bodies')
   },
 
   async 'aborting one of those who want the same leaves the other alone'() {
