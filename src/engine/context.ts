@@ -76,7 +76,7 @@ export class NodeContext {
     return (this.#signal ??= this.#execution.signalOf(this.#attempt))
   }
   get scope(): Scope {
-    return this.#run.scope
+    return this.#run.belongings.scope
   }
   get [INSIDE](): Inside {
     const run = this.#run
@@ -204,7 +204,7 @@ function hear({ step: { level }, node }: Execution, event: Cell): void {
   const { run, ns, stepNo } = level
   if (run.app.listeners.length === 0) return
   const { thread } = run.claim.head
-  run.report({ thread, run: run.id, ns, step: stepNo, node: node.name }, event)
+  run.belongings.report({ thread, run: run.id, ns, step: stepNo, node: node.name }, event)
 }
 
 /** Tells hooks of what isn't the graph's. */

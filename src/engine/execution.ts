@@ -1,12 +1,13 @@
 import type { Task } from '../durable/checkpoint.ts'
 import { later } from '../lib/clock.ts'
 import { delayAfter } from '../lib/retry.ts'
-import { isGoto } from '../graph/graph.ts'
-import { targets, type PlanNode, type PlanTarget } from '../graph/plan.ts'
+import type { PlanNode, PlanTarget } from '../graph/plan.ts'
 import { Calls, type Counted } from './calls.ts'
-import { Around, RAN } from './node-hooks.ts'
-import { look, type Keeping } from './recall.ts'
-import { isPromise, take, type Update } from './take.ts'
+import { timeLimit } from './limit.ts'
+import { around, type Around } from './node-hooks.ts'
+import { lookUp, type Keeping } from './recall.ts'
+import { accepted } from './result.ts'
+import { isPromise, type Update } from './take.ts'
 import type { Step } from './step.ts'
 import { view } from './view.ts'
 
@@ -74,13 +75,9 @@ export class Execution {
 
   /** Enters the node: by way of its hooks, if there are any. */
   begin(): void {
-    const { app, journal } = this.step.level.run
-    const ran = journal.of(this.task.id)?.places.get(RAN)
-    if (!app.nodeHooks && !ran) return this.run()
-    this.status = 'running'
-    this.around = new Around(this, app.nodeHooks)
-    this.step.level.log.tellStart(this, 1)
-    this.around.begin(ran)
+    this.around = around(this)
+    if (this.around) this.around.begin()
+    else this.run()
   }
 
   /** Tries the node once. */
@@ -90,9 +87,9 @@ export class Execution {
     if (attempt > 1 || !this.around) this.step.level.log.tellStart(this, attempt)
     if (this.node.timeout !== undefined) this.limit((error) => this.#failed(attempt, error))
     if (!this.node.cache) return this.#enter(attempt)
-    const take = (value: unknown): void => this.#accept(attempt, value)
+    const accept = (value: unknown): void => this.#accept(attempt, value)
     const failed = (error: unknown): void => this.#failed(attempt, error)
-    look(this, attempt, take, () => this.#enter(attempt)).catch(failed)
+    lookUp(this, attempt, accept, () => this.#enter(attempt)).catch(failed)
   }
 
   #enter(attempt: number): void {
@@ -134,7 +131,7 @@ export class Execution {
     if (!this.cached) this.keeping?.take(value)
     let update: Update | Promise<Update>
     try {
-      update = this.taken(value)
+      update = accepted(this, value)
     } catch (error) {
       return this.#refused(attempt, error)
     }
@@ -152,17 +149,6 @@ export class Execution {
     this.cached = false
     this.goto = this.gotoNames = undefined
     this.#enter(attempt)
-  }
-
-  /** The update in what a node or a hook gives; notes where a `goto` leads. */
-  taken(value: unknown): Update | Promise<Update> {
-    const { plan } = this.step.level
-    if (isGoto(value)) {
-      this.gotoNames = ([] as string[]).concat(value.goto)
-      this.goto = targets(plan, this.gotoNames.map(String), this.node.name)
-      value = value.update
-    }
-    return take(plan, value, { graph: plan.name, node: this.node.name })
   }
 
   #finish(update: Update): void {
@@ -203,16 +189,7 @@ export class Execution {
 
   /** Starts the node's time, if it is limited, for what runs now. */
   limit(late: (error: unknown) => void): void {
-    const { timeout } = this.node
-    if (timeout === undefined) return
-    const { attempt } = this
-    this.#timer = later(this.step.level.run.app.owner.clock, timeout, () => {
-      // A node that waits is not late; one that waits and still has work under way is.
-      if (!this.alive(attempt) || (this.pausing && this.busy === 0)) return
-      this.pausing = false
-      const what = `Node "${this.node.name}" took longer than ${timeout} ms`
-      late(new DOMException(what, 'TimeoutError'))
-    })
+    this.#timer = timeLimit(this, late)
   }
 
   /** The node has failed, and isn't tried again. */

@@ -147,7 +147,7 @@ export async function attend(
     run.cancelFlush?.()
     signal?.removeEventListener('abort', onAbort)
     run.over = true
-    const leaving = run.leave()
+    const leaving = run.belongings.leave()
     if (leaving) await leaving
     run.finish()
     app.active.delete(run)

@@ -6,7 +6,7 @@ import type { Hook, NodeInvocation } from '../hook/hook.ts'
 import { isPolicyOutcome } from '../hook/outcome.ts'
 import type { Counted } from './calls.ts'
 import type { Execution } from './execution.ts'
-import { shownUpdate } from './result.ts'
+import { accepted, shownUpdate } from './result.ts'
 import { cellsOf, type Update } from './take.ts'
 import { view } from './view.ts'
 
@@ -18,7 +18,7 @@ export interface NodeHooks {
 }
 
 /** Where the journal keeps what a node returned whose hooks after it may not have run. */
-export const RAN = 'ran'
+const RAN = 'ran'
 
 interface Ran {
   readonly update: Readonly<Record<string, unknown>>
@@ -37,6 +37,13 @@ export function nodeHooks(hooks: readonly Hook[]): NodeHooks | undefined {
     : undefined
 }
 
+/** What stands around a node that is entered: hooks, or what is left to do after it; usually nothing. */
+export function around(execution: Execution): Around | undefined {
+  const { app, journal } = execution.step.level.run
+  const ran = journal.of(execution.task.id)?.places.get(RAN)
+  return app.nodeHooks || ran ? new Around(execution, app.nodeHooks, ran) : undefined
+}
+
 /**
  * The hooks around one entry of a node: those before it are asked ahead of its first attempt, the others are told what
  * came of the last. Each of these three rounds is bounded by the node's timeout.
@@ -44,16 +51,18 @@ export function nodeHooks(hooks: readonly Hook[]): NodeHooks | undefined {
 export class Around {
   readonly #execution: Execution
   readonly #hooks: NodeHooks | undefined
+  readonly #ran: PlaceEntry | undefined
   readonly #inv: NodeInvocation
   #controller: AbortController | undefined
   #stopped: { readonly reason: unknown } | undefined
   /** How far the calls of hooks before the node are counted: each attempt goes on from there. */
   counted: Counted | undefined
 
-  constructor(execution: Execution, hooks: NodeHooks | undefined) {
+  constructor(execution: Execution, hooks: NodeHooks | undefined, ran: PlaceEntry | undefined) {
     const { level } = execution.step
     this.#execution = execution
     this.#hooks = hooks
+    this.#ran = ran
     this.#inv = Object.freeze({
       flow: level.plan.name,
       node: execution.node.name,
@@ -77,9 +86,11 @@ export class Around {
   }
 
   /** Enters the node, or goes on after it where it has run before. */
-  begin(ran: PlaceEntry | undefined): void {
+  begin(): void {
     const execution = this.#execution
-    if (ran) return this.#again(decode(ran.value) as Ran)
+    execution.status = 'running'
+    execution.step.level.log.tellStart(execution, 1)
+    if (this.#ran) return this.#again(decode(this.#ran.value) as Ran)
     const { before = [] } = this.#hooks ?? {}
     if (before.length === 0) return execution.run()
     this.#round(
@@ -167,7 +178,7 @@ export class Around {
   #take(value: unknown, then: () => void, failed: (error: unknown) => void): void {
     const execution = this.#execution
     this.#round(
-      Promise.resolve().then(() => execution.taken(value)),
+      Promise.resolve().then(() => accepted(execution, value)),
       (update) => {
         execution.update = update
         then()

@@ -1,5 +1,6 @@
 import { decode, type Cell } from '../durable/codec.ts'
 import type { Emitted } from '../hook/hook.ts'
+import { errorType, hookName } from '../hook/name.ts'
 import { isControlFlow } from '../hook/outcome.ts'
 import type { App } from './run.ts'
 
@@ -32,23 +33,18 @@ export class Reports {
     await Promise.resolve()
     // What comes meanwhile is told in the same loop.
     for (const [about, event] of this.#waiting) {
-      for (const hook of this.#app.listeners) {
+      for (const [at, hook] of this.#app.listeners.entries()) {
         if (this.#over) return
         try {
           await hook.onEvent?.({ ...about, ns: [...about.ns], event: decode(event) })
         } catch (error) {
-          this.#failed(hook.name, error)
+          if (isControlFlow(error)) continue
+          const what = `A hook failed: onEvent of ${hookName(hook, at)}`
+          this.#app.logger.warn(what, { method: 'onEvent', error: errorType(error) })
         }
       }
     }
     this.#waiting = []
     this.told = undefined
-  }
-
-  /** By its type only: its message may hold secrets. */
-  #failed(name: string | undefined, error: unknown): void {
-    if (isControlFlow(error)) return
-    const type = error instanceof Error ? error.name : typeof error
-    this.#app.logger.warn(`A hook failed: onEvent of hook "${name ?? ''}"`, { error: type })
   }
 }

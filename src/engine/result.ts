@@ -1,15 +1,28 @@
 import { decode, type Cell } from '../durable/codec.ts'
 import type { Entry, ResultEntry } from '../durable/journal.ts'
 import { changesOf, type Ran } from '../durable/log-row.ts'
+import { isGoto } from '../graph/graph.ts'
 import { targets } from '../graph/plan.ts'
 import type { Execution } from './execution.ts'
-import type { Update } from './take.ts'
+import { take, type Update } from './take.ts'
 
 /** The journal's entry for a finished task. */
 export function resultEntry({ task, update, gotoNames, step }: Execution): Entry {
   const { fields } = step.level.plan
   const named = update.map(([i, value]) => [fields[i]!.name, value] as const)
   return { kind: 'result', task: task.id, update: named, goto: gotoNames }
+}
+
+/** The update in what a node or one of its hooks gives, validated; a `goto` is kept with the task. */
+export function accepted(execution: Execution, value: unknown): Update | Promise<Update> {
+  const { node, step } = execution
+  const { plan } = step.level
+  if (isGoto(value)) {
+    execution.gotoNames = ([] as string[]).concat(value.goto)
+    execution.goto = targets(plan, execution.gotoNames.map(String), node.name)
+    value = value.update
+  }
+  return take(plan, value, { graph: plan.name, node: node.name })
 }
 
 /** Takes over a result from the journal. */

@@ -1,3 +1,5 @@
+import { hookName } from './name.ts'
+
 const METHODS: readonly string[] = [
   ...['beforeTool', 'afterTool', 'onToolError'],
   ...['beforeLlm', 'afterLlm', 'onLlmError'],
@@ -16,8 +18,7 @@ export function checkHooks(cannot: string, hooks: unknown): void {
   for (const [at, hook] of (hooks as unknown[]).entries()) {
     if (typeof hook !== 'object' || hook === null)
       throw new TypeError(`${cannot}: hook ${at + 1} is not an object`)
-    const { name } = hook as { readonly name?: unknown }
-    const what = typeof name === 'string' ? `hook "${name}"` : `hook ${at + 1}`
+    const what = hookName(hook, at)
     for (const member of membersOf(hook)) {
       const value = (hook as Record<string, unknown>)[member]
       if (!METHODS.includes(member))

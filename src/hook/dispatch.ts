@@ -4,6 +4,7 @@ import { quietly } from '../lib/quietly.ts'
 import type { Inside } from '../tool/inside.ts'
 import type { Hook, ShortCircuit } from './hook.ts'
 import { INSIDE } from './mark.ts'
+import { errorType, hookName } from './name.ts'
 import { isControlFlow, isPolicyOutcome } from './outcome.ts'
 
 type Before = 'beforeTool' | 'beforeLlm' | 'beforeNode'
@@ -183,20 +184,15 @@ function report(
   if (stops(inv, error)) return false
   const logger = ctxOf(inv)[INSIDE]?.host.logger ?? consoleLogger
   const level = isPolicyOutcome(error) ? 'debug' : 'error'
-  const data = { method, error: typeOf(error) }
+  const data = { method, error: errorType(error) }
   quietly(() => logger[level](`A hook failed: ${method} of ${nameOf(hooks, hook, inv)}`, data))
   return true
 }
 
-/** By its name, or by its place among the hooks of the app. */
 function nameOf(hooks: readonly Hook[], hook: Hook, inv: object): string {
-  if (typeof hook.name === 'string' && hook.name) return `hook "${hook.name}"`
   const own = ctxOf(inv)[INSIDE]?.host.hooks.indexOf(hook) ?? -1
-  return `hook ${(own < 0 ? hooks.indexOf(hook) : own) + 1}`
+  return hookName(hook, own < 0 ? hooks.indexOf(hook) : own)
 }
-
-const typeOf = (error: unknown): string =>
-  (error instanceof Error && quietly(() => String(error.name))) || typeof error
 
 /** Keeps an error that came up while another was dealt with: `suppressed`, as unseen as a `cause` is. */
 export const suppress = (primary: unknown, error: unknown): void =>

@@ -6,13 +6,11 @@ import {
   memory,
   shortCircuit,
   type CompileOptions,
-  type Context,
-  type Graph,
   type Hook,
-  type Logger,
+  type NodeInvocation,
 } from 'heddle'
 import { describe, expect, it, test } from 'vitest'
-import { timedFailure } from './abort-idle.ts'
+import { gate, timedFailure } from './abort-idle.ts'
 import {
   after,
   countedSignal,
@@ -22,31 +20,10 @@ import {
   keepBooks,
   rowsOf,
 } from './harness.ts'
+import { kept, never, one, type Run } from './hooks-parts.ts'
 import { silent } from '../fakes/silent.ts'
 
 keepBooks()
-
-type Run = (state: { x: number }, ctx: Context) => unknown
-
-const one = (a: Run, more: object = {}): Graph =>
-  graph({
-    name: 'one',
-    state: { x: field<number>(0) },
-    nodes: { a: { run: a, ...more } },
-    edges: { start: 'a', a: 'end' },
-  } as never)
-
-/** A logger that keeps what it is told. */
-function kept(): { readonly logger: Logger; readonly lines: [string, string, unknown][] } {
-  const lines: [string, string, unknown][] = []
-  const level =
-    (name: string) =>
-    (message: string, data?: object): void =>
-      void lines.push([name, message, data])
-  return { logger: { debug: level('debug'), warn: level('warn'), error: level('error') }, lines }
-}
-
-const never = (): Promise<never> => new Promise(() => {})
 
 describe('a hook before a node that fails', () => {
   for (const [way, fail] of [
@@ -139,7 +116,7 @@ describe('a hook after a node that fails', () => {
     expect(await failure(story.start())).toBe(error)
     expect(await failure(story.goOn())).toBe(error)
     error = undefined
-    expect((await story.goOn()).state).toEqual({ x: 11 })
+    expect((await story.goOn()).state).toMatchObject({ x: 11 })
     expect(calls).toEqual({ a: 1, before: 1, error: 0 })
   })
 
@@ -266,13 +243,13 @@ describe('a hook that never settles', () => {
     it(`${where} is left by an abort at once, and hears of it`, async () => {
       const clock = countingClock()
       const caller = countedSignal()
-      const there = resolvers()
+      const there = gate<unknown>()
       const heard: unknown[] = []
       const [method] = Object.keys(hook) as ['beforeNode']
       const listening: Hook = {
-        [method]({ ctx }: { ctx: Context }) {
+        [method]({ ctx }: NodeInvocation) {
           ctx.signal.addEventListener('abort', () => heard.push(ctx.signal.reason))
-          there.resolve(undefined)
+          there.open(undefined)
           return never()
         },
       }
@@ -297,13 +274,13 @@ describe('a hook that never settles', () => {
 
   it('and settles after all when its run is over does nothing', async () => {
     const calls = { a: 0, behind: 0 }
-    const held = resolvers()
-    const there = resolvers()
+    const held = gate<unknown>()
+    const there = gate<unknown>()
     const store = memory()
     const hooks: Hook[] = [
       {
         beforeNode() {
-          there.resolve(undefined)
+          there.open(undefined)
           return held.promise as Promise<undefined>
         },
       },
@@ -318,7 +295,7 @@ describe('a hook that never settles', () => {
     live.abort(new Error('stop'))
     await failure(live.outcome)
     const before = await rowsOf(store)
-    held.resolve(shortCircuit({ x: 1 }))
+    held.open(shortCircuit({ x: 1 }))
     await after(10)
     expect(calls).toEqual({ a: 0, behind: 0 })
     expect(await rowsOf(store)).toEqual(before)
@@ -413,12 +390,3 @@ describe('no error hook hears', () => {
     expect(errors).toEqual([])
   })
 })
-
-/** `Promise.withResolvers`, which Node 20 lacks. */
-function resolvers(): {
-  readonly promise: Promise<unknown>
-  readonly resolve: (value: unknown) => void
-} {
-  let resolve: (value: unknown) => void = () => {}
-  return { promise: new Promise((made) => (resolve = made)), resolve }
-}

@@ -5,35 +5,16 @@ import {
   graph,
   shortCircuit,
   subgraph,
-  type Context,
   type Graph,
   type Hook,
   type NodeInvocation,
   type Schema,
 } from 'heddle'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { eachWay, everyWay, failure, keepBooks } from './harness.ts'
+import { scribe, two, type Run } from './hooks-parts.ts'
 
 keepBooks()
-
-type Run = (state: { x: number; list: number[] }, ctx: Context) => unknown
-
-/** One node, then another; what is counted lives outside. */
-const two = (a: Run, b: Run = () => ({}), more: object = {}): Graph =>
-  graph({
-    name: 'two',
-    state: { x: field<number>(0), list: field<number[]>([]) },
-    nodes: { a: { run: a, ...more }, b },
-    edges: { start: 'a', a: 'b', b: 'end' },
-  } as never)
-
-/** A hook that writes down what it is called for. */
-const scribe = (name: string, seen: string[]): Hook => ({
-  name,
-  beforeNode: ({ node }) => void seen.push(`${name} before ${node}`),
-  afterNode: ({ node }) => void seen.push(`${name} after ${node}`),
-  onNodeError: ({ node }) => void seen.push(`${name} error ${node}`),
-})
 
 everyWay('hooks go around a node, and the later ones inside the earlier', async (open) => {
   const seen: string[] = []
@@ -365,44 +346,3 @@ eachWay(
     expect(seen.filter((line) => line.includes('error'))).toEqual([])
   },
 )
-
-describe('compile', () => {
-  it('refuses hooks that make no sense', async () => {
-    const { compile } = await import('heddle')
-    class Audit {
-      afterTools(): void {}
-    }
-    const wrong: [hooks: unknown, what: RegExp][] = [
-      [{}, /hooks is not a list/],
-      [[undefined], /hook 1 is not an object/],
-      [[{}, () => {}], /hook 2 is not an object/],
-      [[{ name: 'audit', beforeNodes() {} }], /"beforeNodes" of hook "audit" is no method/],
-      [[{ beforeNode: true }], /beforeNode of hook 1 is not a function/],
-      [[{ onNodeFailure() {} }], /"onNodeFailure"/],
-      [[new Audit()], /"afterTools"/],
-    ]
-    for (const [hooks, what] of wrong) {
-      const compiled = (): unknown =>
-        compile(
-          two(() => ({})),
-          { hooks: hooks as never },
-        )
-      expect(compiled).toThrow(TypeError)
-      expect(compiled).toThrow(what)
-      expect(compiled).toThrow(/^Cannot compile graph "two": /)
-    }
-    class Good {
-      name = 'good'
-      onboarding = 1
-      before(): void {}
-      beforeNode(): void {}
-      onEvent = undefined
-    }
-    expect(
-      compile(
-        two(() => ({})),
-        { hooks: [new Good(), {}] as never },
-      ),
-    ).toBeDefined()
-  })
-})
