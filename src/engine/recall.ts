@@ -63,7 +63,7 @@ export class Keeping {
 }
 
 /** Takes what a node has returned for the same key if that is known, and enters the node otherwise. Rejects with what its `key` throws. */
-export async function look(
+export async function lookUp(
   execution: Execution,
   attempt: number,
   take: (value: unknown) => void,
