@@ -43,9 +43,10 @@ export async function trailsOf(level: Level): Promise<Trail> {
       head.open.some(({ chain }) => chain[0] === id)
     if (execution.status !== 'paused' || again) continue
     const positions = [...positionsIn(run, execution)]
-    if (positions.every(isTool)) continue
-    trail.puts.push({ key: await trailKey(root, id), value: JSON.stringify(positions) })
-    trail.notes.push(pausedBefore(id))
+    if (!positions.every(isTool))
+      trail.puts.push({ key: await trailKey(root, id), value: JSON.stringify(positions) })
+    // What a tool is answered stands under its call: only this says of the task that it has paused.
+    if (positions.length > 0) trail.notes.push(pausedBefore(id))
   }
   return trail
 }

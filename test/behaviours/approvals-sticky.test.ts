@@ -165,6 +165,39 @@ describe('on another line', () => {
   }
 })
 
+test('a child graph that began behind an approval begins anew on a branch', async () => {
+  const child = graph({
+    name: 'child',
+    state: { ok: field<boolean>(), said: field('') },
+    nodes: {
+      say: ({ ok }) => ({ said: ok ? 'approved' : 'denied' }),
+      async ask(_, ctx) {
+        await ctx.interrupt('Sure?')
+      },
+    },
+    edges: { start: 'say', say: 'ask', ask: 'end' },
+  })
+  const parent = graph({
+    name: 'parent',
+    state: { said: field('') },
+    nodes: {
+      async go(_, ctx) {
+        const [result] = await ctx.callAll([{ tool: 'send', args: { n: 1 } }])
+        return { said: (await ctx.child(child, { ok: result!.status === 'success' })).said }
+      },
+    },
+    edges: { start: 'go', go: 'end' },
+  })
+  const app = compile(parent, { tools: desk(new Effects()) })
+  await app.run({ thread: 't', input: {} })
+  const from = (await app.state('t'))!.checkpoint
+  await app.run({ thread: 't', answer: { approve: true } })
+  expect((await app.run({ thread: 't', answer: 'yes' })).state).toEqual({ said: 'approved' })
+  await app.run({ thread: 't', from })
+  await app.run({ thread: 't', answer: { approve: false } })
+  expect((await app.run({ thread: 't', answer: 'yes' })).state).toEqual({ said: 'denied' })
+})
+
 /** Runs the calls of its input, written as "tool n", and adds what came of them. */
 function turns(): Graph {
   return graph({
