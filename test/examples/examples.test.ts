@@ -36,6 +36,19 @@ it('scopes.ts makes one client for a scope, closes it before the result is there
   )
 })
 
+it('policies.ts hides what it must, blocks what it must, stops in time, and reports what it would do', async () => {
+  const [first, ...rest] = (await program('examples/policies.ts')).split('\n')
+  expect([first, ...rest.slice(0, 3)]).toEqual([
+    'success',
+    'Cannot call tool "post": guardrail "no cards" says it gives a password away',
+    'success',
+    'Cannot call tool "post": the run has used 2 of 2 calls',
+  ])
+  const told = rest.slice(3).join('\n')
+  expect(told).toContain("[ 'paid with (a card)', 'thanks' ]")
+  expect(told.match(/outcome: '.*'/g)).toEqual(["outcome: 'run_limit_exceeded'"])
+})
+
 it('warm.ts connects once for all its calls, and disconnects when it stops', async () => {
   expect(await Promise.all([handle({ region: 'eu' }), handle({ region: 'mars' })])).toEqual([
     { status: 'ok', rate: 4.9 },

@@ -102,15 +102,17 @@ const cases: Cases = {
 
   async 'who takes a thread over goes on counting where its last owner was'(reopen) {
     let dead = true
-    const { desk, app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx, { post }) => {
+    let stored = false
+    const { app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx, { post }) => {
       await ctx.call(post, { text: 'a' })
+      stored = true
       if (dead) await new Promise(() => {})
       return endings(await ctx.callAll(texts(['b', 'c'])))
     })
     const dying = (await app()).stream({ thread: 't', input: {} })
     dying.outcome.catch(() => {})
     await dying.id
-    while (desk.posted.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (!stored) await new Promise((resolve) => setTimeout(resolve, 5))
     dead = false
     const { state } = await (await app(100_000)).run({ thread: 't' })
     equal(state['out'], ['posted b', 'budget_exceeded'], 'how the calls ended')
