@@ -46,7 +46,7 @@ async function lineOf(server: McpServer | Server, remove: Line['remove']): Promi
   })
   await server.connect(transport as never)
   return {
-    handle: (request) => transport.handleRequest(request),
+    handle: (request, options) => transport.handleRequest(request, options),
     remove,
     async connect(url, fetch) {
       // The other one makes code of schemas, which Workers refuse.

@@ -45,7 +45,7 @@ async function lineOf(server: McpServer | Server, remove: Line['remove']): Promi
   })
   await server.connect(transport)
   return {
-    handle: (request) => transport.handleRequest(request),
+    handle: (request, options) => transport.handleRequest(request, options),
     remove,
     async connect(url, fetch) {
       const client = new Client({ name: 'heddle', version: '1' })
