@@ -88,9 +88,8 @@ async function recalled(
   const { step, task } = execution
   const { run } = step.level
   const { cache, flights } = run.app.host
-  const asked = (): boolean =>
-    run.journal.of(task.id) !== undefined || run.journal.called().length > 0
-  if (!cache || (attempt > 1 ? !execution.keeping : asked())) return undefined
+  const depends = attempt > 1 ? !execution.keeping : run.journal.depends(task.id)
+  if (!cache || depends) return undefined
   const key = await keyOf(execution, cache.ns)
   if (key === undefined) return undefined
   // Who is waited for waits for nobody.

@@ -16,14 +16,15 @@ export interface Made {
 
 /**
  * Looks a result up, or waits for an identical call under way, or makes it for all who want the same. A leader that fails,
- * is aborted or waits for a person leaves the others to themselves.
+ * is aborted or waits for a person leaves the others to themselves. A call that goes on after it has asked somebody isn't
+ * cached: its result has the answer in it.
  *
  * @param args What goes in, before the tool's schema has made something of it
  */
 export async function cachedOr(go: Going, args: unknown, make: () => Promise<Cell>): Promise<Made> {
   const { ctx, watch, bounds, inv } = go
-  const { host } = ctx[INSIDE]
-  const { cache } = host
+  const { host, depends } = ctx[INSIDE]
+  const cache = depends ? undefined : host.cache
   const key = cache && (await watch.wait(() => keyOf(go, cache, args), bounds))
   if (cache === undefined || key === undefined) return { cell: await make() }
   const own = lead(host.flights, key)

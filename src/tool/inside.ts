@@ -78,6 +78,8 @@ export interface CallInside extends InputInside {
     readonly threadId: string | undefined
     readonly tenant: string | undefined
   }
+  /** Its body has been entered before, and what comes of it may depend on what was answered or stored since: nothing is cached. */
+  readonly depends: boolean
   /** The call ran before a pause or a crash, and its hooks after it may not have: its stored value. */
   readonly ran: { readonly value: unknown } | undefined
   /** Stores that it ran. */

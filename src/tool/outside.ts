@@ -91,6 +91,7 @@ function insideOf(own: Outside): CallInside {
     instead: undefined,
     decision: undefined,
     asked: false,
+    depends: false,
     ran: undefined,
     whose: { runId: given.run, threadId: given.thread, tenant: undefined },
     begin: () => void (own.begun = true),

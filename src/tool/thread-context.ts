@@ -1,4 +1,5 @@
 import { decode, encode } from '../durable/codec.ts'
+import { OF_TOOL } from '../engine/approval.ts'
 import type { Calls } from '../engine/calls.ts'
 import { NodeContext } from '../engine/context.ts'
 import type { Use } from '../engine/meter.ts'
@@ -84,6 +85,7 @@ export function contextOf(calls: Calls, about: About): InnerContext & CallContex
     whose: { runId: root, threadId: thread, tenant: tenant || undefined },
     instead: undefined,
     decision: undefined,
+    depends: calls.execution.step.level.run.journal.depends(calls.id, OF_TOOL),
     ran: about.ran,
     keep: about.keep,
     begin: about.begin,

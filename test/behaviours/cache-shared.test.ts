@@ -1,5 +1,5 @@
 // The cache of nodes: identical nodes at one time, crashes, and caches that fail.
-import { compile, each, field, graph, memory, type CachePort, type Logger } from 'heddle'
+import { compile, each, field, graph, memory, tool, type CachePort, type Logger } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { gate, until } from './abort-idle.ts'
@@ -218,10 +218,42 @@ it('a node that is tried again is kept when it succeeds', async () => {
   expect(entered).toHaveLength(2)
 })
 
+it.each(['asks', 'has a tool that asks'])(
+  'a tool that %s is not kept: its result has the answer in it',
+  async (how) => {
+    const entered: unknown[] = []
+    const ask = tool({
+      name: 'ask',
+      description: 'Asks somebody.',
+      input: anything,
+      ...(how === 'asks' && { cache: { scope: 'global' } as const }),
+      run: async (_, ctx) => (entered.push(ctx.thread), ctx.interrupt('who?')),
+    })
+    const outer = tool({
+      name: 'outer',
+      description: 'Has somebody asked.',
+      input: anything,
+      cache: { scope: 'global' },
+      run: (_, ctx) => ctx.call(ask, {}),
+    })
+    const { app, store } = make(undefined, async (_, ctx) => ({
+      out: await ctx.call(how === 'asks' ? ask : outer, {}),
+    }))
+    for (const thread of ['a', 'b']) {
+      expect((await app.run({ thread, input: { n: 1 } })).status).toBe('interrupted')
+      expect((await app.run({ thread, answer: thread })).state['out']).toBe(thread)
+    }
+    expect(entered).toEqual(['a', 'a', 'b', 'b'])
+    expect(await cacheRows(store)).toEqual([])
+  },
+)
+
 it('a cache is an object with the methods of one', () => {
   const half = { get: async () => undefined } as never
   expect(() => make({ scope: 'run' }, () => undefined, { cache: half })).toThrow(TypeError)
 })
+
+const anything = field<object>({})
 
 type Logged = [level: string, message: string, data: { readonly error?: Error }]
 
