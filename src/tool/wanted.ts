@@ -17,16 +17,16 @@ export interface Wanted {
 export function wantedFrom(list: readonly Call[]): Wanted[] {
   if (!Array.isArray(list))
     throw new ToolUsageError('Cannot call tools: it takes a list of calls', {})
-  const times = new Map<string, number>()
+  const taken = new Set<string>()
   return list.map((one) => {
     const { id, tool, args, raw, wireId } = Object(one) as Partial<ToolCall>
     if (typeof tool !== 'string')
       throw new ToolUsageError('Cannot call a tool: the call names none', {})
     const text = typeof raw === 'string' ? raw : (quietly(() => JSON.stringify(args)) ?? '')
     const own = typeof id === 'string' && id !== '' ? id : undefined
-    const n = own === undefined ? 1 : (times.get(own) ?? 0) + 1
-    if (own !== undefined) times.set(own, n)
-    const given = own !== undefined && n > 1 ? `${own}-${n}` : own
+    let given = own
+    for (let n = 2; given !== undefined && taken.has(given); n++) given = `${own}-${n}`
+    if (given !== undefined) taken.add(given)
     const wire = wireId ?? (isOurs(own) ? undefined : own)
     return {
       given,

@@ -205,6 +205,18 @@ export const inputCases: Cases = {
     equal([ids[2], ids[3], new Set(ids).size], ['call_one', results[3]?.id, 5], 'ids of calls')
   },
 
+  async 'a repeat never gets an id that another call has'() {
+    const ids = ['x', 'x', 'x-2', 'x', 'x-2']
+    const results = await executorOf([does('note', () => 0)]).runAll(
+      ids.map((id) => wire('note', '{}', id)),
+    )
+    equal(
+      results.map(({ id }) => id),
+      ['x', 'x-2', 'x-2-2', 'x-3', 'x-2-3'],
+      'ids',
+    )
+  },
+
   async 'a tool can be called that the executor has not, by the tool itself'() {
     const other = double()
     equal(await executorOf([]).run(other, { n: 3 }), 6, 'value')
