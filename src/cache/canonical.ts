@@ -14,7 +14,7 @@ import { sum } from '../lib/digest.ts'
  */
 export function canonicalJson(value: unknown): string {
   const cell = encode(value)
-  return textOf(cell instanceof Tagged ? untagged(cell) : cell)
+  return textOfJson(cell instanceof Tagged ? untagged(cell) : cell)
 }
 
 /**
@@ -43,11 +43,12 @@ function untagged({ tree, tags }: Tagged): unknown {
   return top[0]
 }
 
-function textOf(tree: unknown): string {
+/** The same of what is JSON already. */
+export function textOfJson(tree: unknown): string {
   if (!isPart(tree)) return JSON.stringify(tree)
-  if (Array.isArray(tree)) return `[${tree.map(textOf).join()}]`
+  if (Array.isArray(tree)) return `[${tree.map(textOfJson).join()}]`
   const members = Object.keys(tree).sort()
-  return `{${members.map((key) => `${JSON.stringify(key)}:${textOf(tree[key])}`).join()}}`
+  return `{${members.map((key) => `${JSON.stringify(key)}:${textOfJson(tree[key])}`).join()}}`
 }
 
 function refuse(keys: readonly (string | number)[], type: string): never {

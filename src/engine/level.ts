@@ -170,7 +170,7 @@ export async function drive(level: Level): Promise<'ended' | 'paused'> {
     const step = (level.step = new Step(level))
     step.begin()
     if (step.left > 0) await step.done()
-    if (step.keeping.length > 0) await step.until(Promise.all(step.keeping))
+    if (step.keeping) await step.until(step.keeping)
     if (step.stopped) throw step.stopped.reason
     if (step.executions.some(({ status }) => status === 'paused')) return 'paused'
     await close(level, step)

@@ -1,4 +1,4 @@
-import { canonicalJson } from '../cache/canonical.ts'
+import { textOfJson } from '../cache/canonical.ts'
 import { follow, lead, type Lead } from '../cache/flight.ts'
 import { nodeKey, scopePart, tenantNs } from '../cache/key.ts'
 import { keep, recall, type ToolResultCache } from '../cache/results.ts'
@@ -53,7 +53,7 @@ export class Keeping {
     this.#landed = true
     this.lead?.land(cell)
     const kept = keep(this.#cache, 'node', this.#key, decode(cell), node.cache?.ttl)
-    step.keeping.push(kept.then(() => this.lead?.end()))
+    step.keeping = Promise.all([step.keeping, kept.then(() => this.lead?.end())])
   }
 
   /** The attempt is over. */
@@ -131,7 +131,7 @@ async function keyOf(execution: Execution, ns: string): Promise<string | undefin
     const of = key
       ? [parts(encode(chosen))]
       : plan.fields.map(({ name }, i) => [name, partsOf(state.values[i])])
-    const hash = await digest(canonicalJson([plan.version, of, item]))
+    const hash = await digest(textOfJson([plan.version, of, item]))
     return nodeKey(tenantNs(ns, tenant), whose, plan.name, node.name, hash)
   } catch (error) {
     return leave(execution, error)

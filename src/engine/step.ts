@@ -17,7 +17,7 @@ export class Step {
   #unsaved: Execution[] = []
   /** Results on their way to the store, and to the cache. */
   saving: Promise<void> | undefined
-  readonly keeping: Promise<void>[] = []
+  keeping: Promise<unknown> | undefined
   #onStop: ((reason: unknown) => void) | undefined
 
   constructor(level: Level) {
