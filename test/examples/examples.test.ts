@@ -30,10 +30,45 @@ it('reminder.ts wakes nothing early, and each wait once', async () => {
   ])
 })
 
+it('hooks.ts writes down what runs, and stands in for a node', async () => {
+  expect((await program('examples/hooks.ts')).trimEnd().split('\n')).toEqual([
+    '> order.price',
+    '< price {"price":0}',
+    '> order.agree',
+    '',
+    '> order.price',
+    '~ price asking for north',
+    '> order.agree',
+    '> order.agree',
+    '< agree {"agreed":true}',
+  ])
+})
+
 it('scopes.ts makes one client for a scope, closes it before the result is there, and tells the context', async () => {
   expect(await program('examples/scopes.ts')).toBe(
     "[ 'GET /returns', 'GET /rates' ] [ true ]\nrun_\n",
   )
+})
+
+it('gate.ts tries again with feedback, and asks a person after three failures', async () => {
+  const loop = ['started 1 []', "failed 1 [ '1 words' ]", 'started 2 []', "failed 2 [ '2 words' ]"]
+  expect((await program('examples/gate.ts')).split('\n')).toEqual([
+    ...loop,
+    ...['started 3 []', 'passed 3 []', 'success a heddle leads published'],
+    ...loop,
+    ...['started 3 []', "escalated 3 [ '3 words' ]", 'interrupted no go at '],
+    'published by a person',
+    '',
+  ])
+})
+
+it('mcp.ts reads without asking, and removes what a person let it remove', async () => {
+  expect((await program('examples/mcp.ts')).split('\n')).toEqual([
+    'interrupted the letter a 1',
+    "files_remove { path: 'a.txt' }",
+    'removed 0',
+    '',
+  ])
 })
 
 it('policies.ts hides what it must, blocks what it must, stops in time, and reports what it would do', async () => {
@@ -47,6 +82,16 @@ it('policies.ts hides what it must, blocks what it must, stops in time, and repo
   const told = rest.slice(3).join('\n')
   expect(told).toContain("[ 'paid with (a card)', 'thanks' ]")
   expect(told.match(/outcome: '.*'/g)).toEqual(["outcome: 'run_limit_exceeded'"])
+})
+
+it('approvals.ts pays what a rule or a person approves, as edited, and says who decided', async () => {
+  expect((await program('examples/approvals.ts')).split('\n')).toEqual([
+    "interrupted [ 'o0 15' ]",
+    "[ { order: 'o1', amount: 120 }, { order: 'o2', amount: 4000 } ]",
+    "[ '{\"paid\":15}', '{\"paid\":100}', 'denied: call the customer first' ] [ 'o0 15', 'o1 100' ]",
+    "[ 'approvals', 'ann', 'ann' ]",
+    '',
+  ])
 })
 
 it('warm.ts connects once for all its calls, and disconnects when it stops', async () => {
