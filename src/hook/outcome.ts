@@ -14,9 +14,10 @@ export const isPolicyOutcome = (error: unknown): boolean =>
 
 /**
  * Whether an error is a pause or an abort rather than a failure: ours say so by their code, also across copies of the
- * package, the platform's `AbortError` by its number. A class name says nothing.
+ * package, and the platform's is the `AbortError` among its exceptions. A class name says nothing, nor does the name that
+ * another error has given itself.
  */
 export const isControlFlow = (error: unknown): boolean =>
   isHeddleError(error)
     ? error.code === 'cancelled' || error.code === 'lease_lost'
-    : error instanceof DOMException && error.code === 20
+    : error instanceof DOMException && error.name === 'AbortError'

@@ -71,6 +71,20 @@ it('mcp.ts reads without asking, and removes what a person let it remove', async
   ])
 })
 
+it('tools.ts gives every call its own result, and pays nothing that was denied or paid before', async () => {
+  expect((await program('examples/tools.ts')).split('\n')).toEqual([
+    '5',
+    '[',
+    "  '24',",
+    `  'error: Cannot accept the arguments of tool "shipping_rate": they are not JSON',`,
+    `  'error: Cannot call tool "shiping_rate": there is no such tool; there are "shipping_rate", "refund"'`,
+    ']',
+    'interrupted [ 20 ] { amount: 80 }',
+    "[ 20 ] [ '1', 'denied: ask the manager' ]",
+    '',
+  ])
+})
+
 it('policies.ts hides what it must, blocks what it must, stops in time, and reports what it would do', async () => {
   const [first, ...rest] = (await program('examples/policies.ts')).split('\n')
   expect([first, ...rest.slice(0, 3)]).toEqual([

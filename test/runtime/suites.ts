@@ -56,6 +56,11 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/transfer.suite.ts')).suite(open),
   },
   {
+    name: 'hooks (B40)',
+    places: everywhere,
+    load: async (open: Open) => (await import('../behaviours/hooks.suite.ts')).suite(open),
+  },
+  {
     name: 'sizes',
     places: everywhere,
     // A key of KV takes one write a second, so a put takes its time.
