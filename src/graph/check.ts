@@ -40,7 +40,7 @@ const NODE: Rules = {
 }
 
 const CACHE: Rules = {
-  scope: ['run, thread or global'],
+  scope: ['"run", "thread" or "global"'],
   // Decades; what comes out must be an instant that keys can tell.
   ttl: ['a number', 1, 2e12],
   key: ['a function'],
@@ -126,7 +126,7 @@ function settings(
 function fits(value: unknown, what: string): value is number {
   const kind = what.split(' ').pop()
   if (kind === 'schema') return isSchema(value)
-  if (kind === 'global') return /^(run|thread|global)$/.test(value as string)
+  if (kind === '"global"') return ['run', 'thread', 'global'].includes(value as string)
   const right = kind === 'list' ? Array.isArray(value) : typeof value === kind
   if (!right || value === null) return false
   if (what.includes('non-empty')) return Object.keys(value as object).length > 0

@@ -61,8 +61,19 @@ describe('a planned graph', () => {
     expect(retryOf({ attempts: 2, delay: undefined })).toMatchObject({ delay: 500 })
   })
 
+  it('keeps what a cache says', () => {
+    const cache = { scope: 'run', ttl: 2e12, key: () => 1 }
+    expect(plan(one({ run, cache })).nodes.get('a')).toMatchObject({ cache })
+  })
+
   it('takes a setting that is undefined for one that is left out', () => {
-    const settings = { item: undefined, after: undefined, timeout: undefined, retry: undefined }
+    const settings = {
+      item: undefined,
+      after: undefined,
+      timeout: undefined,
+      retry: undefined,
+      cache: undefined,
+    }
     const node = plan(one({ run, ...settings, graph: undefined })).nodes.get('a')
     expect(node).toMatchObject({ ...settings, child: undefined })
   })

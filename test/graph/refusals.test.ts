@@ -99,6 +99,23 @@ const settings: Cases = [
     retry({ attempts: 3, when: true }),
     'node "a" has "when" boolean, not a function',
   ],
+  ['a cache that is a scope', { run, cache: 'run' }, 'node "a" has "cache" "run", not an object'],
+  ['a cache without a scope', kept({ ttl: 1 }), scope('undefined')],
+  ['an unknown scope', kept({ scope: 'runs' }), scope('"runs"')],
+  ['a list of scopes', kept({ scope: ['run'] }), scope('object')],
+  ['a time to live of 0', kept({ scope: 'run', ttl: 0 }), between('ttl', 0, 1, 2e12)],
+  ['a time to live of NaN', kept({ scope: 'run', ttl: NaN }), between('ttl', NaN, 1, 2e12)],
+  [
+    'an endless time to live',
+    kept({ scope: 'run', ttl: Infinity }),
+    between('ttl', Infinity, 1, 2e12),
+  ],
+  [
+    'a key that is a field',
+    kept({ scope: 'run', key: 'n' }),
+    'node "a" has "key" "n", not a function',
+  ],
+  ['a misspelt cache', kept({ scope: 'run', tll: 1 }), 'node "a" has an unknown setting "tll"'],
 ]
 
 const edges: Cases = [
@@ -242,6 +259,14 @@ function invalid(graph: string, problem: string, node?: string): ReturnType<type
 
 function retry(given: object): object {
   return { run, retry: given }
+}
+
+function kept(given: object): object {
+  return { run, cache: given }
+}
+
+function scope(shown: string): string {
+  return `node "a" has "scope" ${shown}, not "run", "thread" or "global"`
 }
 
 function timeout(shown: string): string {
