@@ -85,6 +85,18 @@ it('tools.ts gives every call its own result, and pays nothing that was denied o
   ])
 })
 
+it('cache.ts looks each city up once, in any order of arguments, and a node is not entered twice', async () => {
+  expect((await program('examples/cache.ts')).split('\n')).toEqual([
+    "[ 'Oslo' ] true 21",
+    'true',
+    "{ city: 'Oslo', unit: 'C', degrees: 21 }",
+    'undefined',
+    "{ report: '21' } false",
+    "{ report: '21' } true",
+    '',
+  ])
+})
+
 it('policies.ts hides what it must, blocks what it must, stops in time, and reports what it would do', async () => {
   const [first, ...rest] = (await program('examples/policies.ts')).split('\n')
   expect([first, ...rest.slice(0, 3)]).toEqual([
