@@ -1,9 +1,9 @@
 import type { Key, Put, Revision } from '../store/store.ts'
 import { takesAll } from './fit.ts'
 import { headText, readHead, runText, skipAhead, type Head } from './head.ts'
-import { carried, Held } from './held.ts'
-import { journalKey, rootPrefix, type Address } from './keys.ts'
-import { entryTexts, type Entry } from './journal.ts'
+import { carried, Held, knownOr } from './held.ts'
+import { rootPrefix, type Address } from './keys.ts'
+import { noted, type Entry } from './journal.ts'
 import { moveLease } from './lease.ts'
 import { HeadRow } from './long-head.ts'
 import { mint, type Change, type Owner } from './owner.ts'
@@ -32,8 +32,6 @@ export class Claim {
   #released = false
   /** Since when the time that a run has the thread isn't counted: its claim, or the last commit that said so. */
   since: number | undefined
-  /** Rows that go with the next commit, whatever that is. */
-  readonly #along: Put[] = []
   /** Rows that wait for the next durable commit, when only pauses and the end are stored. */
   #held: Held | undefined
   #next: { puts: Put[]; deletes: Key[]; durable: boolean; done: Promise<void> } | undefined
@@ -116,13 +114,7 @@ export class Claim {
 
   /** Adds an entry to the journal of the running step; its rows are written by the next `commit`. */
   entry(entry: Entry): Put[] {
-    const { entries, journal } = this.head
-    if (entries.length === 0) entries.push([0, 0])
-    const last = entries.at(-1) as [number, number]
-    return entryTexts(entry, this.#owner.store.caps.maxValueBytes).map((value) => ({
-      key: journalKey(this.root, journal, last[0] + last[1]++),
-      value,
-    }))
+    return noted(this, entry, this.#owner.store.caps.maxValueBytes)
   }
 
   /** From now on only durable commits are made; what comes between goes with the next. */
@@ -131,25 +123,13 @@ export class Claim {
   }
 
   /** Reads rows, those on hold and those a claim may not have written yet included. */
-  async get(keys: readonly Key[]): Promise<readonly ({ readonly value: string } | undefined)[]> {
+  get(keys: readonly Key[]): Promise<readonly ({ readonly value: string } | undefined)[]> {
     const known = new Map([...(this.head.redo ?? []), ...(this.#held ?? [])])
-    // Nobody asks for a row that may still come: a place where reads lag would go on saying that it isn't there.
-    const stored = await this.#owner.store.get(keys.filter((key) => known.get(key) == null))
-    let n = 0
-    return keys.map((key) => {
-      const value = known.get(key)
-      return value == null ? stored[n++] : { value }
-    })
-  }
-
-  /** Lets rows go with the next commit: what they say needs none of its own. */
-  carry(puts: readonly Put[]): void {
-    this.#along.push(...puts)
+    return knownOr(this.#owner.store, known, keys)
   }
 
   /** Writes rows and the head as it is now. Rejects when another owner has the thread. */
   commit({ puts = [], deletes = [], durable = false }: Change = {}): Promise<void> {
-    if (this.#along.length > 0) puts = [...this.#along.splice(0), ...puts]
     if (this.#held) {
       this.#held.add(puts, deletes)
       if (!durable) return Promise.resolve()

@@ -1,6 +1,6 @@
 import { cut, isOver } from '../lib/cut.ts'
 import type { Json } from '../schema.ts'
-import type { Key } from '../store/store.ts'
+import type { Key, Put } from '../store/store.ts'
 import { read, Unreadable, write, type Cell } from './codec.ts'
 import type { Head } from './head.ts'
 import { journalKey } from './keys.ts'
@@ -40,6 +40,17 @@ export function turnPage(at: Place, step: string, deletes: Key[]): void {
     head.entries = []
   }
   head.journal = step
+}
+
+/** Adds an entry to the journal of the running step, in rows that are no longer than `most` bytes. */
+export function noted({ root, head }: Place, entry: Entry, most: number): Put[] {
+  const { entries, journal } = head
+  if (entries.length === 0) entries.push([0, 0])
+  const last = entries.at(-1) as [number, number]
+  return entryTexts(entry, most).map((value) => ({
+    key: journalKey(root, journal, last[0] + last[1]++),
+    value,
+  }))
 }
 
 /** What came of one call in a task. */

@@ -77,6 +77,8 @@ export class Run {
   readonly finished: Promise<void>
   finish: () => void = () => {}
   #onStop: ((reason: unknown) => void) | undefined
+  /** Rows that go with what is stored next: they need no commit of their own. */
+  readonly along: Put[] = []
   /** Questions whose answers didn't fit. */
   readonly reopened: OpenPause[] = []
 
@@ -137,7 +139,7 @@ export class Run {
 
   /** Stores an entry of the journal. */
   async note(entry: Entry): Promise<void> {
-    await this.claim.commit({ puts: this.claim.entry(entry) })
+    await this.claim.commit({ puts: [...this.along.splice(0), ...this.claim.entry(entry)] })
     this.journal.add(entry)
   }
 
@@ -182,6 +184,7 @@ export class Run {
   ): Promise<void> {
     const { claim } = this
     const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
+    puts.push(...this.along.splice(0))
     return claim.release((head) => {
       const runs = ['starting', 'running', 'resuming'].includes(head.status)
       head.status = status

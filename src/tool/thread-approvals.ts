@@ -119,10 +119,10 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
       const { answer, by, at } = decision
       const end = { status: 'answered', answer: encode(answer), time: at, by } as const
       const key = pauseKey(claim.root, request.id)
-      claim.carry([
+      run.along.push(
         { key, value: pauseText(record) },
         { key: `${key}.a`, value: settlementText(end) },
-      ])
+      )
     },
   }
 }
