@@ -113,7 +113,9 @@ export const runnerCases = {
     const clock = manualClock()
     const log: string[] = []
     const runner = new LoopRunner({ clock, graceMs: 10 })
-    const local = scopeLocal(() => 1, { close: () => void log.push('closed') })
+    const local = scopeLocal(({ signal }) => signal, {
+      close: (signal) => void log.push(signal.aborted ? 'closed after an abort' : 'closed'),
+    })
     const polite = watch(
       runner.run(async ({ signal }) => {
         local.get()
@@ -135,7 +137,8 @@ export const runnerCases = {
     equal([deaf.outcome(), closing.outcome()], [undefined, undefined], 'the deaf one, in its grace')
     await clock.advance(10)
     equal((deaf.outcome() as Failed).error.name, 'ToolUsageError', 'the error of the deaf one')
-    equal([log, closing.outcome()], [['stopped', 'closed'], { value: undefined }], 'what happened')
+    equal(log, ['stopped', 'closed after an abort'], 'what happened')
+    equal(closing.outcome(), { value: undefined }, 'the outcome of close')
     equal(clock.pending, 0, 'timers')
   },
 
@@ -166,9 +169,13 @@ export const runnerCases = {
     await refusedWith('tool_usage_error', () => unused.run(() => 1))
   },
 
-  async 'a value that fails to close is logged, and closing succeeds'() {
+  async 'a value that fails to close is logged, and closing succeeds, even if the logger throws'() {
     const { logger, errors } = listening()
-    const runner = new LoopRunner({ logger })
+    const error = (message: string, data?: object): void => {
+      logger.error(message, data)
+      throw new Error('no log')
+    }
+    const runner = new LoopRunner({ logger: { ...logger, error } })
     const broken = scopeLocal(() => 1, { close: () => Promise.reject(new Error('stuck')) })
     await runner.run(() => broken.get())
     await runner.close()

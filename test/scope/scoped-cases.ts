@@ -105,6 +105,18 @@ export const scopedCases = {
     equal(message, 'Cannot use a scope: it has ended', 'the message')
   },
 
+  async 'what is deferred is a function'() {
+    let error: unknown
+    await scoped((scope) => {
+      try {
+        scope.defer(Promise.resolve() as never)
+      } catch (wrong) {
+        error = wrong
+      }
+    })
+    equal(error instanceof TypeError, true, 'a TypeError')
+  },
+
   async 'a timeout aborts the signal with TimeoutError, and work that hears it ends at once'() {
     const clock = manualClock()
     const log: string[] = []
