@@ -54,7 +54,7 @@ const textOf = (inv: object): string => ((inv as ToolInvocation).call.args as Te
 
 const cases: Cases = {
   async 'a budget counts each call once, over pauses and new processes'(reopen) {
-    const { desk, app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx, { post }) => {
+    const { desk: own, app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx, { post }) => {
       for (const text of ['a', 'b', 'c']) {
         await ctx.call(post, { text })
         await ctx.interrupt(text)
@@ -67,19 +67,19 @@ const cases: Cases = {
       last.run({ thread: 't', answer: 'on' }),
     )
     equal(error.details, { limit: 'calls', used: 2, allowed: 2 }, 'why it ended')
-    equal(desk.posted, ['a', 'b'], 'what was posted')
+    equal(own.posted, ['a', 'b'], 'what was posted')
     const state = await last.state('t')
     equal([state?.status, state?.error?.code], ['error', 'budget_exceeded'], 'what is recorded')
   },
 
   async 'a call that waits keeps its place before those behind it'(reopen) {
-    const { desk, app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx) =>
+    const { desk: own, app } = placeOf(reopen, [budget({ calls: 2 })], async (ctx) =>
       endings(await ctx.callAll(texts([{ text: 'a', asks: 'sure?' }, 'b', 'c']))),
     )
     await (await app()).run({ thread: 't', input: {} })
     const { state } = await (await app()).run({ thread: 't', answer: 'yes' })
     equal(state['out'], ['posted a', 'posted b', 'budget_exceeded'], 'how they ended')
-    equal(desk.posted, ['b', 'a'], 'what was posted')
+    equal(own.posted, ['b', 'a'], 'what was posted')
   },
 
   async 'a thread has its own budget beside that of each of its runs'(reopen) {
@@ -126,14 +126,14 @@ const cases: Cases = {
         await ctx.interrupt(ms)
       }
     })
-    const { desk, app, clock } = place
+    const { desk: own, app, clock } = place
     await (await app()).run({ thread: 't', input: {} })
     await clock.advance(86_400_000)
     await (await app()).run({ thread: 't', answer: 'on' })
     await clock.advance(86_400_000)
     const last = await app()
     await refusedWith('run_limit_exceeded', () => last.run({ thread: 't', answer: 'on' }))
-    equal(desk.posted, ['600', '399'], 'what was posted')
+    equal(own.posted, ['600', '399'], 'what was posted')
   },
 
   async 'a guardrail gives other arguments and another result, and both are what is recorded'(
@@ -151,14 +151,14 @@ const cases: Cases = {
         output: (_, value) => ({ replace: `${String(value)}!` }),
       }),
     ]
-    const { desk, app } = placeOf(reopen, hooks, async (ctx) => {
+    const { desk: own, app } = placeOf(reopen, hooks, async (ctx) => {
       const first = endings(await ctx.callAll(texts(['card 42', 'bad'])))
       return [...first, await ctx.interrupt()]
     })
     await (await app()).run({ thread: 't', input: {} })
     const { state } = await (await app()).run({ thread: 't', answer: 'on' })
     equal(state['out'], ['posted card ##!', 'guardrail_blocked', 'on'], 'how they ended')
-    equal([desk.posted, seen], [['card ##'], ['card 42', 'bad']], 'what was posted, and looked at')
+    equal([own.posted, seen], [['card ##'], ['card 42', 'bad']], 'what was posted, and looked at')
   },
 
   async 'in shadow mode everything passes, and onEvent hears of it'(reopen) {
