@@ -17,7 +17,7 @@ const layers: Readonly<
   hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
   graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine', 'tool'] },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
-  cache: { from: [...root, 'lib', 'store', 'durable'], types: ['graph'] },
+  cache: { from: [...root, 'lib', 'scope', 'store', 'durable'], types: ['graph'] },
   engine: {
     from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache'],
     types: ['agent', 'tool'],
