@@ -1,9 +1,13 @@
-// Client and server of the MCP SDK for TypeScript, version 1.
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+// Client and server of the MCP SDK for TypeScript, version 1. Its package doesn't say where the types of most files are, and Deno wants to know.
+import { Client } from '@modelcontextprotocol/sdk/client'
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/client/streamableHttp.d.ts"
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { Server } from '@modelcontextprotocol/sdk/server'
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/mcp.d.ts"
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/server/webStandardStreamableHttp.d.ts"
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+// @ts-types="../../node_modules/@modelcontextprotocol/sdk/dist/esm/types.d.ts"
 import { ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker'
 import type { Desk } from './mcp-desk.ts'
