@@ -30,7 +30,7 @@ export type { CompiledGraph, LocalRunner, Runner, RunnerOf } from './engine/runn
 export type { AskOptions, Context, PauseOptions, RunContext } from './graph/context.ts'
 export type { StreamEvent } from './engine/event.ts'
 export type { LiveRun } from './engine/live.ts'
-export type { Durability, Outcome, RunRequest } from './engine/request.ts'
+export type { Durability, LocalOptions, Outcome, RunRequest } from './engine/request.ts'
 export type { Ticked } from './engine/tick.ts'
 export type { ThreadExport } from './durable/transfer.ts'
 export type {

@@ -16,11 +16,11 @@ import type { Store } from '../store/store.ts'
 import type { Tool } from '../tool/tool.ts'
 import { NodeContext } from './context.ts'
 import { fork } from './fork.ts'
+import { hookedBy } from './hooked.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
 import { checkOptions } from './options.ts'
-import { nodeHooks } from './node-hooks.ts'
 import { prune } from './prune.ts'
 import { interruptions } from './questions.ts'
 import { checkRequest, type Durability } from './request.ts'
@@ -152,9 +152,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
     newId: make,
     context: (execution) => new NodeContext(execution),
     logger,
-    host: { hooks, cache, flights: new Map(), clock: time, random, logger, graceMs },
-    nodeHooks: nodeHooks(hooks),
-    listeners: hooks.filter((hook) => hook.onEvent),
+    ...hookedBy({ cache, flights: new Map(), clock: time, random, logger, graceMs }, hooks),
     scope,
     tools: toolsByName(cannot, options.tools),
     stepLimit,

@@ -2,20 +2,23 @@ import type { Cell } from '../durable/codec.ts'
 import type { Emitted } from '../hook/hook.ts'
 import { later } from '../lib/clock.ts'
 import { openScope, type Room, type Scope } from '../scope/scope.ts'
+import type { Hooked } from './hooked.ts'
 import { Reports } from './reports.ts'
 import type { App } from './run.ts'
 
 /** What goes with a run: its scope, and what hooks are told of its events. Made when first used. */
 export class Belongings {
   readonly #app: App
+  readonly #listeners: Hooked['listeners']
   #reports: Reports | undefined
   #room: Room | undefined
   #controller: AbortController | undefined
   #stopped: { readonly reason: unknown } | undefined
   #over = false
 
-  constructor(app: App) {
+  constructor(app: App, { listeners }: Hooked) {
     this.#app = app
+    this.#listeners = listeners
   }
 
   /** Owns what must be closed with the run: the app's, or one of its own. */
@@ -39,7 +42,11 @@ export class Belongings {
 
   /** Tells the hooks of an event, beside the run. */
   report(about: Omit<Emitted, 'event'>, event: Cell): void {
-    if (!this.#over) (this.#reports ??= new Reports(this.#app)).add(about, event)
+    if (!this.#over)
+      (this.#reports ??= new Reports({ logger: this.#app.logger, listeners: this.#listeners })).add(
+        about,
+        event,
+      )
   }
 
   /** The run is over: waits at most the grace for what there is; nothing of it goes on afterwards. */

@@ -81,7 +81,7 @@ export class NodeContext {
   get [INSIDE](): Inside {
     const run = this.#run
     return {
-      host: run.app.host,
+      host: run.hooked.host,
       get used() {
         return meterOf(run).used
       },
@@ -202,7 +202,7 @@ function emit(execution: Execution, event: unknown, origin = true): Promise<void
 /** Tells hooks of an event where it comes from, once, whatever graphs around make of it. */
 function hear({ step: { level }, node }: Execution, event: Cell): void {
   const { run, ns, stepNo } = level
-  if (run.app.listeners.length === 0) return
+  if (run.hooked.listeners.length === 0) return
   const { thread } = run.claim.head
   run.belongings.report({ thread, run: run.id, ns, step: stepNo, node: node.name }, event)
 }

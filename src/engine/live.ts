@@ -7,7 +7,13 @@ import { fail } from './failure.ts'
 import { follow, startedBy } from './follow.ts'
 import { drive } from './level.ts'
 import { admit } from './open.ts'
-import { checkRequest, type Opening, type Outcome, type RunRequest } from './request.ts'
+import {
+  checkRequest,
+  type LocalOptions,
+  type Opening,
+  type Outcome,
+  type RunRequest,
+} from './request.ts'
 import { Run, type App } from './run.ts'
 import { Queue } from './stream.ts'
 import { suspend, waitsFor } from './suspend.ts'
@@ -36,7 +42,7 @@ export interface LiveRun<
 const ignore = (): void => {}
 
 /** Starts a run that reports what happens. */
-export function live(app: App, request: RunRequest, tenant: string): LiveRun {
+export function live(app: App, request: RunRequest & LocalOptions, tenant: string): LiveRun {
   let run: Run | undefined
   let detached = false
   const queue = new Queue<StreamEvent>(() => {

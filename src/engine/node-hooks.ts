@@ -39,9 +39,10 @@ export function nodeHooks(hooks: readonly Hook[]): NodeHooks | undefined {
 
 /** What stands around a node that is entered: hooks, or what is left to do after it; usually nothing. */
 export function around(execution: Execution): Around | undefined {
-  const { app, journal } = execution.step.level.run
+  const { hooked, journal } = execution.step.level.run
   const ran = journal.of(execution.task.id)?.places.get(RAN)
-  return app.nodeHooks || ran ? new Around(execution, app.nodeHooks, ran) : undefined
+  const hooks = hooked.nodeHooks
+  return hooks || ran ? new Around(execution, hooks, ran) : undefined
 }
 
 /**

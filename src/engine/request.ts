@@ -1,4 +1,6 @@
 import type { Metadata, Timer, Interruption } from '../durable/records.ts'
+import { checkHooks } from '../hook/check.ts'
+import type { Hook } from '../hook/hook.ts'
 import type { TokenUsage } from '../usage.ts'
 import { anything, check, durability, type Rule } from './check.ts'
 
@@ -40,6 +42,12 @@ export type RunRequest<Input = any> = Common &
     | { readonly input?: never; readonly answer?: never; readonly answers?: never }
   )
 
+/** What a request in this process may carry as well, for its run only: whoever goes on with the thread later doesn't have it. */
+export interface LocalOptions {
+  /** After the app's own. */
+  readonly hooks?: readonly Hook[]
+}
+
 /** How a run ended. Failures are thrown. With questions and timers open at once it is `interrupted`. */
 export type Outcome<State = unknown> = {
   readonly thread: string
@@ -58,7 +66,8 @@ export type Outcome<State = unknown> = {
 )
 
 /** A request, or the clock's: continues what is due. */
-export type Opening = RunRequest & { readonly wake?: number; readonly tenant?: string }
+export type Opening = RunRequest &
+  LocalOptions & { readonly wake?: number; readonly tenant?: string }
 
 /** A rule for texts. */
 export const text: Rule = [(value) => typeof value === 'string', 'a string']
@@ -86,6 +95,7 @@ const RULES: { readonly [member: string]: Rule } = {
   ],
   metadata: [isObject, 'an object'],
   durability,
+  hooks: anything,
   input: anything,
   answer: anything,
   answers: [
@@ -99,11 +109,12 @@ const RULES: { readonly [member: string]: Rule } = {
  *
  * @throws TypeError or RangeError naming what is wrong
  */
-export function checkRequest(request: RunRequest): void {
+export function checkRequest(request: RunRequest & LocalOptions): void {
   if (!isObject(request)) throw new TypeError('Cannot run: the request is not an object')
   // Where undefined is no absence, it is refused like null.
   const { thread = null, answers = null } = request
   check('Cannot run', RULES, { ...request, thread, ...('answers' in request && { answers }) })
+  if (request.hooks !== undefined) checkHooks('Cannot run', request.hooks)
   const ways = ['input', 'answer', 'answers'].filter((key) => key in request)
   if (ways.length > 1) throw new TypeError(`Cannot run: ${ways.join(' and ')} are both given`)
 }

@@ -8,11 +8,9 @@ import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
 import { Cancelled } from '../errors.ts'
 import type { Plan } from '../graph/plan.ts'
-import type { Hook } from '../hook/hook.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { Key, Put } from '../store/store.ts'
-import type { Host } from '../tool/inside.ts'
 import type { Tool } from '../tool/tool.ts'
 import { Belongings } from './belongings.ts'
 import { childEntry } from './child.ts'
@@ -21,20 +19,16 @@ import type { Level } from './level.ts'
 import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
 import type { Meter } from './meter.ts'
-import type { NodeHooks } from './node-hooks.ts'
+import { hookedBy, type Hooked } from './hooked.ts'
+import type { Opening } from './request.ts'
 import type { Queue } from './stream.ts'
 
 /** A compiled graph and what it runs with. */
-export interface App {
+export interface App extends Hooked {
   readonly plan: Plan
   readonly owner: Owner
   readonly newId: (prefix: string) => string
   readonly logger: Logger
-  /** What it has for all calls of tools. */
-  readonly host: Host
-  /** Hooks that care for nodes, and those that are told of events. */
-  readonly nodeHooks: NodeHooks | undefined
-  readonly listeners: readonly Hook[]
   readonly scope: Scope | undefined
   /** Tools that are called by name. */
   readonly tools: ReadonlyMap<string, Tool>
@@ -69,6 +63,8 @@ export class Run {
   over = false
   /** Counts what is used; see `meterOf`. */
   meter: Meter | undefined
+  /** The app's hooks, and its own. */
+  readonly hooked: Hooked
   /** What is closed, and told, before its outcome is there. */
   readonly belongings: Belongings
   /** Calls off the timer that stores what was emitted. */
@@ -84,10 +80,11 @@ export class Run {
 
   constructor(
     app: App,
-    { durability, user }: { readonly durability?: 'step' | 'exit'; readonly user?: string },
+    { durability, user, hooks }: Pick<Opening, 'durability' | 'user' | 'hooks'>,
   ) {
     this.app = app
-    this.belongings = new Belongings(app)
+    this.hooked = hooks ? hookedBy(app.host, [...app.host.hooks, ...hooks]) : app
+    this.belongings = new Belongings(app, this.hooked)
     this.id = app.newId('run_')
     this.durable = (durability ?? app.durability) === 'step'
     this.user = user

@@ -11,7 +11,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { InputFor, StateOf } from '../graph/state.ts'
 import type { StreamEvent } from './event.ts'
 import type { LiveRun } from './live.ts'
-import type { Outcome, RunRequest } from './request.ts'
+import type { LocalOptions, Outcome, RunRequest } from './request.ts'
 import type { Ticked } from './tick.ts'
 
 /** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
@@ -95,8 +95,10 @@ export interface LocalRunner<
   Name extends string = any,
   Event = any,
 > extends Runner<State, Input, Name, Event> {
+  stream(request: RunRequest<Input> & LocalOptions): LiveRun<Name, State, Event>
+  run(request: RunRequest<Input> & LocalOptions): Promise<Outcome<State>>
   /** As `run`, sleeping in this process until nothing but questions is open. It keeps the process. */
-  runUntilDone(request: RunRequest<Input>): Promise<Outcome<State>>
+  runUntilDone(request: RunRequest<Input> & LocalOptions): Promise<Outcome<State>>
   /** Drops old checkpoints of a thread that nobody runs; what is kept is read as before. Tells how many are gone. */
   prune(
     thread: string,

@@ -47,8 +47,8 @@ async function goOn(app: App, request: Opening): Promise<Outcome> {
 
 /** The same request, asking for nothing new. */
 function again({ tenant = '', thread, ...rest }: Opening): Opening {
-  const { signal, timeout, user, durability } = rest
-  return { thread, tenant, ...{ signal, timeout, user, durability } } as Opening
+  const { signal, timeout, user, durability, hooks } = rest
+  return { thread, tenant, ...{ signal, timeout, user, durability, hooks } } as Opening
 }
 
 /** What becomes of a thread that could not be had, or had nothing to do: whoever has it, or had it last, decides. */

@@ -346,3 +346,33 @@ eachWay(
     expect(seen.filter((line) => line.includes('error'))).toEqual([])
   },
 )
+
+describe('hooks of a request', () => {
+  everyWay('come after those of the app, for its run only', async (open) => {
+    const seen: string[] = []
+    const told: unknown[] = []
+    const own: Hook = { ...scribe('own', seen), onEvent: ({ event }) => void told.push(event) }
+    const a: Run = async (_, ctx) => {
+      void ctx.emit('seen')
+      return { x: (await ctx.interrupt('how many?')) as number }
+    }
+    const story = open(() => two(a), { hooks: [scribe('app', seen)] })
+    await story.start({}, { hooks: [own] })
+    expect(seen).toEqual(['app before a', 'own before a'])
+    expect(told).toEqual(['seen'])
+    await story.answerOne(1)
+    expect(seen.slice(2, 4)).toEqual(['app before a', 'app after a'])
+    expect(seen.filter((line) => line.startsWith('own'))).toHaveLength(1)
+    expect(told).toEqual(['seen'])
+  })
+
+  everyWay('that make no sense are refused like the rest of it', async (open) => {
+    const story = open(() => two(() => ({})))
+    for (const hooks of [{}, [null], [{ beforeNodes() {} }]]) {
+      const error = await failure(story.start({}, { hooks }))
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(/^Cannot run: /)
+    }
+    expect(await story.rows()).toEqual([])
+  })
+})
