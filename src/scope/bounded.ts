@@ -53,7 +53,7 @@ export function usage(message: string): InstanceType<typeof ToolUsageError> {
 /** Work under way. */
 export interface Bounded<Value> {
   readonly result: Promise<Value>
-  /** Aborts the work and gives it the grace; its result is then this reason. */
+  /** Aborts the work and gives it the grace; its result is then this reason. Only while it runs. */
   stop(reason: unknown): void
 }
 
@@ -68,11 +68,10 @@ export function bounded<Value>(
   { timeout, signal, graceMs, clock }: Bounds,
 ): Bounded<Value> {
   const own = controller.signal
-  let ended = false
   let cancel = (): void => {}
   let giveUp = cancel
   function stop(reason: unknown): void {
-    if (ended || own.aborted) return
+    if (own.aborted) return
     cancel()
     cancel = later(clock, graceMs, () => giveUp())
     controller.abort(reason)
@@ -85,7 +84,6 @@ export function bounded<Value>(
   }
   const result = new Promise<Value>((resolve, reject) => {
     const end = (settle: () => void): void => {
-      ended = true
       cancel()
       signal?.removeEventListener('abort', onAbort)
       if (own.aborted) reject(own.reason as Error)

@@ -27,7 +27,7 @@ export interface Room {
   ended: boolean
   /** The same scope for one piece of work, with a signal of its own. */
   view(signal: AbortSignal): Scope
-  /** Ends the scope: closes what it holds, newest first. Never rejects. Later calls wait for the first. */
+  /** Ends the scope: closes what it holds, newest first. Never rejects. */
   close(): Promise<void>
 }
 
@@ -39,7 +39,6 @@ const ROOM: unique symbol = /* @__PURE__ */ Symbol.for('heddle.scope') as never
  * @param signal The scope's; whoever opens it aborts it
  */
 export function openScope(signal: AbortSignal, logger: Logger): Room {
-  let closed: Promise<void> | undefined
   const view = (own: AbortSignal): Scope => ({
     signal: own,
     defer(close) {
@@ -58,7 +57,7 @@ export function openScope(signal: AbortSignal, logger: Logger): Room {
     },
     close() {
       room.ended = true
-      return (closed ??= shutAll(room, () => true))
+      return shutAll(room, () => true)
     },
   }
   const scope = view(signal)

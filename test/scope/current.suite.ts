@@ -32,6 +32,13 @@ const synchronous: Readonly<Record<string, () => unknown>> = {
     })
     equal([value, currentContext()], ['value', undefined], 'the value, and the context after it')
   },
+  async 'the work of a runner has the context that it was called in'() {
+    const runner = new LoopRunner()
+    const ctx = context('a')
+    const run = withContext(ctx, () => runner.run(() => currentContext()?.run))
+    equal(await run, 'a', 'the context')
+    await runner.close()
+  },
   async 'scoped work has the context that it was called in, and its own scope'() {
     const values = scopeLocal((scope) => scope)
     const ctx = context('a')

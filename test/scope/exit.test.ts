@@ -1,4 +1,4 @@
-// Timers of scopes keep no process alive.
+// What only a process of its own shows: timers of scopes keep none alive, and no failure is swallowed.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -16,4 +16,10 @@ it.each([
   const { stdout } = await promisify(execFile)(process.execPath, program, { timeout: 25_000 })
   const { ms } = JSON.parse(stdout) as { readonly ms: number }
   expect(ms).toBeLessThan(1000)
+})
+
+it('a failure of work in a context is still told when nobody awaits it, where nothing carries contexts', async () => {
+  const program = ['scripts/run.mjs', 'test/scope/programs/unheard.ts']
+  const { stdout } = await promisify(execFile)(process.execPath, program)
+  expect(stdout).toBe('Error: nobody awaits this\n')
 })

@@ -121,7 +121,8 @@ export const localCases = {
 
   async 'the end of a scope waits for a value that is being closed'() {
     const slow = gate()
-    const local = scopeLocal(() => 1, { close: () => slow.promise })
+    let closed = 0
+    const local = scopeLocal(() => 1, { close: () => (closed++, slow.promise) })
     const call = watch(
       scoped((scope) => {
         local.get(scope)
@@ -132,7 +133,7 @@ export const localCases = {
     equal(call.outcome(), undefined, 'the outcome before')
     slow.open()
     await turn(manualClock())
-    equal(call.outcome(), { value: undefined }, 'the outcome')
+    equal([call.outcome(), closed], [{ value: undefined }, 1], 'the outcome, and how often')
   },
 
   async 'closeScope closes every value, logs what fails, and leaves the scope open'() {

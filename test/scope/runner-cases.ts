@@ -1,4 +1,4 @@
-import { LoopRunner, scopeLocal, scoped, type Scope } from 'heddle'
+import { LoopRunner, scopeLocal, scoped, withContext, type RunContext, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
 import { gate, heard, listening, rejection, turn, untilAborted, watch } from './tools.ts'
@@ -91,19 +91,21 @@ export const runnerCases = {
     const clock = manualClock()
     const log: string[] = []
     const runner = new LoopRunner({ clock })
-    const local = scopeLocal(() => 1, { close: () => void log.push('closed') })
+    const local = scopeLocal(({ signal }) => signal, {
+      close: ({ aborted }) => void log.push(aborted ? 'closed after an abort' : 'closed'),
+    })
     const slow = gate()
     const call = runner.run(async (scope) => {
       local.get(scope)
       await slow.promise
       log.push('finished')
-      return local.get(scope)
+      return local.get(scope).aborted
     })
     const closing = watch(runner.close())
     await clock.advance(29_999)
     equal([log, closing.outcome()], [[], undefined], 'what happened before')
     slow.open()
-    equal(await call, 1, 'the value')
+    equal(await call, false, 'the value')
     await turn(clock)
     equal([log, closing.outcome()], [['finished', 'closed'], { value: undefined }], 'what happened')
     equal(clock.pending, 0, 'timers')
@@ -164,6 +166,14 @@ export const runnerCases = {
     await Promise.all([runner.close(), runner.close({ timeout: 5 }), runner.close()])
     await runner.close()
     equal(closed, 1, 'how often it closed')
+    const clock = manualClock()
+    const patient = new LoopRunner({ clock })
+    const slow = gate()
+    const call = patient.run(() => slow.promise)
+    const both = Promise.all([patient.close(), patient.close({ timeout: 5 })])
+    await clock.advance(20_000)
+    slow.open()
+    await Promise.all([call, both])
     const unused = new LoopRunner()
     await unused.close()
     await refusedWith('tool_usage_error', () => unused.run(() => 1))
@@ -184,8 +194,15 @@ export const runnerCases = {
 
   async 'from the synchronous part of its own work a runner is refused; from that of another it is not'() {
     const [runner, other] = [new LoopRunner(), new LoopRunner()]
+    const ctx = {} as RunContext
     const messages = await runner.run(async () => {
-      const inside = [runner.run(() => 1), runner.close(), scoped(() => runner.run(() => 1))]
+      const inside = [
+        runner.run(() => 1),
+        runner.close(),
+        scoped(() => runner.run(() => 1)),
+        other.run(() => runner.run(() => 1)),
+        withContext(ctx, () => runner.run(() => 1)),
+      ]
       const fine = other.run(() => 'fine')
       const errors = await Promise.all(inside.map((call) => rejection(call)))
       return [...errors.map((error) => (error as Error).message), await fine]
@@ -195,7 +212,7 @@ export const runnerCases = {
       [
         'Cannot run work: this is inside the work of the same LoopRunner',
         'Cannot close a LoopRunner: this is inside the work of the same LoopRunner',
-        'Cannot run work: this is inside the work of the same LoopRunner',
+        ...Array<string>(3).fill('Cannot run work: this is inside the work of the same LoopRunner'),
         'fine',
       ],
       'what came of them',

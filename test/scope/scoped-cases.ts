@@ -221,6 +221,18 @@ export const scopedCases = {
     equal([caller.listeners(), clock.pending], [0, 0], 'listeners and timers')
   },
 
+  async 'what stopped the work first counts, and its grace is not begun again'() {
+    const clock = manualClock()
+    const caller = heard()
+    const options = { signal: caller.signal, timeout: 100, graceMs: 50, clock }
+    const call = watch(scoped(() => new Promise<never>(() => {}), options))
+    await clock.advance(149)
+    caller.abort(new Error('too late'))
+    await clock.advance(1)
+    equal((call.outcome() as { error: DOMException }).error.name, 'TimeoutError', 'the error')
+    equal([caller.listeners(), clock.pending], [0, 0], 'listeners and timers')
+  },
+
   async 'a signal that was aborted before lets nothing run'() {
     const caller = heard()
     caller.abort('over')
