@@ -110,28 +110,6 @@ describe('a guardrail in a thread', () => {
     },
   )
 
-  everyWay('checks what a person has edited, if it comes after the approval', async (open) => {
-    const { posted, send, does } = desk()
-    const seen: string[] = []
-    const ask: Hook = {
-      name: 'ask',
-      async beforeTool(inv) {
-        const answer = await inv.ctx.interrupt('edit it?')
-        const inside = (inv.ctx as never)[Symbol.for('heddle.inside') as never] as {
-          instead: unknown
-        }
-        inside.instead = { value: answer }
-      },
-    }
-    const hooks = [ask, watchful(seen, (text) => (text === 'bad' ? { block: 'bad' } : undefined))]
-    const plain = { ...send, settings: {} }
-    const work = does(async (ctx) => endings(await ctx.callAll(texts(['good'], 'send'))))
-    const story = open(work, { tools: [plain], hooks })
-    await story.start()
-    const { state } = await story.answerOne({ text: 'bad' })
-    expect([state['out'], seen, posted]).toEqual([['guardrail_blocked'], ['bad'], []])
-  })
-
   everyWay('that throws lets nothing pass', async (open) => {
     const { posted, post, does } = desk()
     const hooks = [guardrail({ name: 'g', input: () => Promise.reject(new Error('down')) })]
