@@ -1,12 +1,12 @@
 import { issueText } from '../engine/take.ts'
-import { decode, encode } from '../durable/codec.ts'
+import { decode, encode, type Cell } from '../durable/codec.ts'
 import { SchemaError } from '../errors.ts'
 import { isPart, isRecord } from '../durable/codec-tags.ts'
 import type { Issue, Schema } from '../schema.ts'
 import type { ToolCall } from './tool.ts'
 
 /** What a call is made with, unless its text is no JSON. Nothing (`undefined`, or empty text) is `{}`. */
-export function argsOf({ args, raw }: Partial<ToolCall>): { readonly args?: unknown } {
+function argsOf({ args, raw }: Partial<ToolCall>): { readonly args?: unknown } {
   if (args !== undefined) return { args }
   if (typeof raw !== 'string' || raw.trim() === '') return { args: {} }
   try {
@@ -16,12 +16,15 @@ export function argsOf({ args, raw }: Partial<ToolCall>): { readonly args?: unkn
   }
 }
 
-/** The call as hooks see it: frozen, its arguments a frozen copy. */
-export function frozenCall(call: ToolCall): ToolCall {
+/** The arguments of a call as nobody can change them any more; nothing if its text is no JSON. `UnserializableValue` for others. */
+export function cellOf(call: Partial<ToolCall>, tool: string): Cell | undefined {
   const given = argsOf(call)
-  const { args: _, ...rest } = call
-  if (!('args' in given)) return Object.freeze(rest)
-  return Object.freeze({ ...rest, args: frozen(copied(given.args, `${call.tool}(args)`)) })
+  return 'args' in given ? encode(given.args, undefined, `${tool}(args)`) : undefined
+}
+
+/** The call as hooks see it: frozen, its arguments a frozen copy. */
+export function frozenCall({ args: _, ...call }: ToolCall, cell: Cell | undefined): ToolCall {
+  return Object.freeze(cell === undefined ? call : { ...call, args: frozen(decode(cell)) })
 }
 
 /**

@@ -8,7 +8,7 @@ import { tidy } from '../lib/tidy.ts'
 import { watch, type Bounds, type Watch } from '../lib/within.ts'
 import { withContext } from '../scope/current.ts'
 import { approve } from './approve.ts'
-import { argsOf, copied, fitted, frozenCall, notJson } from './args.ts'
+import { cellOf, copied, fitted, frozenCall, notJson } from './args.ts'
 import { attempts } from './attempts.ts'
 import { bounded } from './bounded.ts'
 import { cachedOr, type Made } from './cached.ts'
@@ -20,6 +20,8 @@ type Success = Ending & { readonly status: 'success' }
 /** A call on its way. */
 export interface Going {
   readonly inv: ToolInvocation
+  /** As they came; nothing if they were no JSON. */
+  readonly args: Cell | undefined
   readonly ctx: InnerContext
   readonly watch: Watch
   /** What hooks, schemas and the body are bounded by, each by itself. */
@@ -29,7 +31,7 @@ export interface Going {
   /** Others may wait for what comes of it. */
   flight?: Lead
   /** Caches what came of it. */
-  save?: () => Promise<void>
+  save?: () => Promise<unknown>
 }
 
 /**
@@ -50,8 +52,10 @@ export async function perform(
     const { [INSIDE]: inside, signal } = ctx
     signal.throwIfAborted()
     const pieces = watch()
+    const args = cellOf(call, spec.name)
     const go: Going = {
-      inv: Object.freeze({ spec, call: frozenCall(call), ctx }),
+      inv: Object.freeze({ spec, call: frozenCall(call, args), ctx }),
+      args,
       ctx,
       watch: pieces,
       bounds: { signal, clock: inside.host.clock, ms: spec.settings.timeout },
@@ -96,9 +100,8 @@ async function through(go: Going): Promise<Ending> {
     return denial(verdict.shortCircuit) ?? { status: 'success', value: verdict.shortCircuit }
   }
   const { cell, cached } = made
-  const unhurried = { ...go.bounds, ms: undefined }
-  await go.watch.wait(() => inside.keep(decode(cell)), unhurried)
-  if (go.save) await go.watch.wait(go.save, unhurried)
+  await go.watch.wait(() => inside.keep(decode(cell)), { ...go.bounds, ms: undefined })
+  await go.save?.()
   go.flight?.end()
   const ending = await after(outward, inv, decode(cell))
   return cached ? { ...ending, cached } : ending
@@ -125,22 +128,25 @@ async function admitted(go: Going): Promise<unknown> {
   if (!rule && !ctx[INSIDE].asked) return args
   const when = (): boolean | Promise<boolean> =>
     typeof rule === 'function' ? rule(args, ctx) : rule === true
-  await go.watch.wait(() => approve(inv, { by: 'tool', when, last: true }), go.bounds)
+  const what = `The approval of tool "${inv.spec.name}"`
+  const bounds = { ...go.bounds, what }
+  await go.watch.wait(() => approve(inv, { by: 'tool', when, last: true }), bounds)
   return ctx[INSIDE].instead ? accepted(go) : args
 }
 
 /** What goes in: the arguments, or what a policy or a person put instead. */
-function given({ inv, ctx }: Going): unknown {
+function given({ inv, args, ctx }: Going): unknown {
   const { instead } = ctx[INSIDE]
-  if (!instead && !('args' in inv.call)) throw notJson(inv.call)
-  return instead ? argsOf({ args: instead.value }).args : inv.call.args
+  const cell = instead ? cellOf({ args: instead.value }, inv.spec.name) : args
+  if (cell === undefined) throw notJson(inv.call)
+  return decode(cell)
 }
 
 /** What the tool's schema makes of it. */
 function accepted(go: Going): Promise<unknown> {
   const { name, input } = go.inv.spec
-  const copy = (): unknown => copied(given(go), `${name}(args)`)
-  return go.watch.wait(() => fitted(input, copy(), name, 'arguments'), go.bounds)
+  const what = `The input schema of tool "${name}"`
+  return go.watch.wait(() => fitted(input, given(go), name, 'arguments'), { ...go.bounds, what })
 }
 
 /** What comes of the body, or is known already. */
@@ -156,7 +162,11 @@ function result(go: Going, args: unknown): Promise<Made> {
     const fit = output ? await fitted(output, value, name, 'result') : value
     return encode(fit, undefined, `${name}()`)
   }
-  return cachedOr(go, given(go), () => attempts(body, `Tool "${name}"`, ctx, settings, go.watch))
+  return cachedOr(
+    go,
+    () => given(go),
+    () => attempts(body, `Tool "${name}"`, ctx, settings, go.watch),
+  )
 }
 
 function denial(error: unknown): Ending | undefined {

@@ -71,7 +71,7 @@ class CallContext extends NodeContext {
 }
 
 /** Makes the context of one call. */
-export function contextOf(calls: Calls, about: About): InnerContext & CallContext {
+export function contextOf(calls: Calls, about: About): InnerContext {
   const node = new NodeContext(calls.execution)[INSIDE]
   const { root, thread, tenant } = calls.execution.step.level.run.claim.head
   let attempts = 0

@@ -147,6 +147,25 @@ export const inputCases: Cases = {
     equal(result, { list: [1, 9], inner: { n: 9 } }, 'result')
   },
 
+  async 'what a hook does to dates, maps and bytes stays with the hook'() {
+    const seen: unknown[] = []
+    const take = does('take', (args) => void seen.push(args))
+    const args = { at: new Date(5), all: new Map([[1, 2]]), bytes: new Uint8Array([1]) }
+    const hooks = [
+      {
+        beforeTool({ call }: { readonly call: { readonly args?: unknown } }) {
+          const given = call.args as typeof args
+          given.at.setTime(9)
+          given.all.clear()
+          given.bytes[0] = 9
+        },
+      },
+    ]
+    await executorOf([take], { hooks }).run('take', args)
+    const fresh = { at: new Date(5), all: new Map([[1, 2]]), bytes: new Uint8Array([1]) }
+    equal([seen[0], args], [fresh, fresh], 'what the body and the caller have')
+  },
+
   async 'arguments that cannot be stored are refused, with the path'() {
     let entered = 0
     const executor = executorOf([does('open', () => entered++)])

@@ -1,7 +1,7 @@
 // Attempts, timeouts, aborts, and how many calls run at a time.
 import { ModelError, NoModel, type Clock, type ToolContext } from 'heddle'
 import { equal } from '../behaviours/portable.ts'
-import { byClock, does, executorOf, short, thrown, turn } from './parts.ts'
+import { byClock, does, executorOf, schemaOf, short, thrown, turn } from './parts.ts'
 
 type Cases = Readonly<Record<string, () => Promise<void>>>
 
@@ -181,6 +181,21 @@ export const timeCases: Cases = {
     )
     equal(new Set(signals).size, 3, 'signals of their own')
     equal(clock.pending, 0, 'timers')
+  },
+
+  async 'a schema that never settles is late by its tool'() {
+    const stuck = schemaOf<unknown>(() => undefined)
+    const schema = { '~standard': { ...stuck['~standard'], validate: () => never() } }
+    for (const [member, what] of [
+      ['input', 'The input schema of tool "x"'],
+      ['output', 'Tool "x"'],
+    ] as const) {
+      const { clock, executor } = byClock([does('x', () => 1, { [member]: schema, timeout: 20 })])
+      const error = thrown(() => executor.run('x', {}))
+      await clock.advance(20)
+      equal(((await error) as Error).message, `${what} took longer than 20 ms`, member)
+      equal(clock.pending, 0, `timers of ${member}`)
+    }
   },
 
   async 'an abort reaches the body, its attempts and the tools it calls, and ends the call at once'() {
