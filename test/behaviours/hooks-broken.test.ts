@@ -248,7 +248,7 @@ describe('a hook that never settles', () => {
       const [method] = Object.keys(hook) as ['beforeNode']
       const listening: Hook = {
         [method]({ ctx }: NodeInvocation) {
-          ctx.signal.addEventListener('abort', () => heard.push(ctx.signal.reason))
+          ctx.signal.addEventListener('abort', () => void heard.push(ctx.signal.reason))
           there.open(undefined)
           return never()
         },

@@ -130,7 +130,7 @@ const table: Cases = {
     const heard: unknown[] = []
     const hook: Hook = {
       beforeNode({ ctx }) {
-        ctx.signal.addEventListener('abort', () => heard.push(ctx.signal.reason))
+        ctx.signal.addEventListener('abort', () => void heard.push(ctx.signal.reason))
         there()
         return never()
       },

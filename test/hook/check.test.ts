@@ -41,3 +41,24 @@ describe('compile', () => {
     ).toBeDefined()
   })
 })
+
+describe('tools', () => {
+  it('of one name are refused, and so is what is no tool', () => {
+    const tool = { name: 'look_up', run: () => Promise.resolve(1) }
+    const compiled = (tools: unknown) => (): unknown =>
+      compile(
+        two(() => ({})),
+        { tools: tools as never },
+      )
+    expect(compiled([tool, { ...tool, name: 'constructor' }])).not.toThrow()
+    expect(compiled([tool, { ...tool }])).toThrow(
+      expect.objectContaining({
+        code: 'tool_usage_error',
+        details: { tool: 'look_up' },
+        message: 'Cannot compile graph "two": there are two tools "look_up"',
+      }),
+    )
+    for (const tools of [{}, 'look_up', [null], [{ name: 'look_up' }], [{ run() {} }]])
+      expect(compiled(tools)).toThrow(/^Cannot compile graph "two": tools is not a list of tools$/)
+  })
+})
