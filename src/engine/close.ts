@@ -114,7 +114,7 @@ async function commit(
     run.dropOpen({ puts, deletes })
     if (level.next.length === 0) return run.end('success', { puts, deletes })
   }
-  puts.push(...run.along.splice(0))
+  puts.push(...run.carried())
   await claim.commit({ puts, deletes })
 }
 

@@ -14,8 +14,8 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   await level?.step?.saving
   await claim.settled()
   if (claim.lost) return
-  // They are numbered after what was never stored.
-  if (claim.failure) run.along.length = 0
+  // It is numbered after what was never stored.
+  if (claim.failure) run.drop()
   claim.recover()
   const { head } = claim
   const puts: Put[] = []

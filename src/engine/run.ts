@@ -73,8 +73,8 @@ export class Run {
   readonly finished: Promise<void>
   finish: () => void = () => {}
   #onStop: ((reason: unknown) => void) | undefined
-  /** Rows that go with what is stored next: they need no commit of their own. */
-  readonly along: Put[] = []
+  /** What goes with whatever is stored next, as it needs no commit of its own. */
+  readonly #along: { readonly puts: Put[]; readonly notes: Entry[] } = { puts: [], notes: [] }
   /** Questions whose answers didn't fit. */
   readonly reopened: OpenPause[] = []
 
@@ -136,8 +136,26 @@ export class Run {
 
   /** Stores an entry of the journal. */
   async note(entry: Entry): Promise<void> {
-    await this.claim.commit({ puts: [...this.along.splice(0), ...this.claim.entry(entry)] })
+    await this.claim.commit({ puts: [...this.carried(), ...this.claim.entry(entry)] })
     this.journal.add(entry)
+  }
+
+  /** Lets an entry of the journal, and rows, go with whatever is stored next. */
+  carry(entry: Entry, puts: readonly Put[]): void {
+    this.journal.add(entry)
+    this.#along.notes.push(entry)
+    this.#along.puts.push(...puts)
+  }
+
+  /** Nothing goes along any more. */
+  drop(): void {
+    this.#along.puts.length = this.#along.notes.length = 0
+  }
+
+  /** The rows of what goes along. */
+  carried(): Put[] {
+    const { puts, notes } = this.#along
+    return [...puts.splice(0), ...notes.splice(0).flatMap((entry) => this.claim.entry(entry))]
   }
 
   /** The rows that say where a child graph stands. */
@@ -149,6 +167,7 @@ export class Run {
 
   /** The step has closed: its journal is history. */
   forget(): void {
+    this.#along.notes.length = 0
     if (this.journal.empty && this.records.size === 0) return
     this.journal = new Journal()
     this.records = new Map()
@@ -181,7 +200,8 @@ export class Run {
   ): Promise<void> {
     const { claim } = this
     const info = error === undefined && status !== 'error' ? undefined : errorInfo(error)
-    puts.push(...this.along.splice(0))
+    if (status === 'success') this.#along.notes.length = 0
+    puts.push(...this.carried())
     return claim.release((head) => {
       const runs = ['starting', 'running', 'resuming'].includes(head.status)
       head.status = status

@@ -109,8 +109,6 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
       if (!alive()) return
       const value = encode([subjectOf(request), decision])
       const note: PlaceEntry = { kind: 'past', task, place: OF_TOOL, value }
-      run.journal.add(note)
-      frame.notes.push(note)
       const { checkpoint, ns } = level
       const payload = encode(request, node, 'approval')
       const told = { run: run.id, checkpoint, ns, node, user: run.user, time: now() }
@@ -119,10 +117,10 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
       const { answer, by, at } = decision
       const end = { status: 'answered', answer: encode(answer), time: at, by } as const
       const key = pauseKey(claim.root, request.id)
-      run.along.push(
+      run.carry(note, [
         { key, value: pauseText(record) },
         { key: `${key}.a`, value: settlementText(end) },
-      )
+      ])
     },
   }
 }
