@@ -25,6 +25,13 @@ export interface Use {
 
 type Kind = 'tool' | 'model'
 
+interface UnderWay {
+  readonly kind: Kind
+  held(): boolean
+  /** Calls that began after it, have ended and are counted. */
+  readonly overtaken: Record<Kind, number>
+}
+
 /** Where the head counts calls, and what models report. */
 const CALLS = { tool: 0, model: 1 } as const
 const REPORTED = { tokens: 3, cost: 4 } as const
@@ -37,7 +44,7 @@ export class Meter {
   readonly #head: Pick<Head, 'used'>
   readonly #ran: () => number
   /** In the order in which they began. */
-  readonly #underWay: Set<{ readonly kind: Kind; held(): boolean }> = new Set()
+  readonly #underWay: Set<UnderWay> = new Set()
 
   /**
    * @param head Keeps the counts
@@ -59,7 +66,7 @@ export class Meter {
    * @param held Whether it may still go on, or waits: not once what has called it is tried again
    */
   begin(kind: Kind, held: () => boolean = () => true): Use {
-    const own = { kind, held }
+    const own: UnderWay = { kind, held, overtaken: { tool: 0, model: 0 } }
     this.#underWay.add(own)
     const before = (): Tallies => this.#before(own)
     return {
@@ -67,7 +74,10 @@ export class Meter {
         return before()
       },
       end: (counts, reported = {}) => {
-        if (!this.#underWay.delete(own) || !counts) return
+        if (!this.#underWay.has(own)) return
+        if (counts) for (const one of this.#ahead(own)) one.overtaken[kind]++
+        this.#underWay.delete(own)
+        if (!counts) return
         for (const used of this.#counts) {
           used[CALLS[kind]]++
           for (const what of ['tokens', 'cost'] as const) {
@@ -86,12 +96,17 @@ export class Meter {
     ])
   }
 
-  #before(call?: object): Tallies {
+  /** What is under way and began before a call. */
+  #ahead(call?: UnderWay): UnderWay[] {
+    const all = [...this.#underWay]
+    const at = call ? all.indexOf(call) : -1
+    return at < 0 ? all : all.slice(0, at)
+  }
+
+  #before(call?: UnderWay): Tallies {
     const begun = { tool: 0, model: 0 }
-    for (const one of this.#underWay) {
-      if (one === call) break
-      if (one.held()) begun[one.kind]++
-    }
+    for (const one of this.#ahead(call)) if (one.held()) begun[one.kind]++
+    for (const kind of ['tool', 'model'] as const) begun[kind] -= call?.overtaken[kind] ?? 0
     const ran = this.#ran()
     const [run, thread] = this.#counts.map(([tools, models, ms, tokens, cost]) =>
       tidy<Tally>({
