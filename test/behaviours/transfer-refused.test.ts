@@ -116,6 +116,9 @@ const on =
   (_: Rows, head: Head): void =>
     void change(head)
 
+/** A decision about a tool, as a head keeps it. */
+const stands = { tool: 'send', n: 1, approve: true, at: 1 }
+
 describe('a digest that fits helps nobody', () => {
   const forgeries: Readonly<Record<string, (rows: Rows, head: Head) => Rows | void>> = {
     'a key under another root': put('../t/~e.other.00000000000000/c/-/00000000000000'),
@@ -135,6 +138,10 @@ describe('a digest that fits helps nobody', () => {
     'a text that is none': (rows) => rows.map(([key]) => [key, 1 as never]),
     'texts that are lists of one text': (rows) =>
       rows.map(([key, text]) => [key, key.startsWith('r/') ? ([text] as never) : text]),
+    'a decision that stands for nothing': on((head) => (head['standing'] = [{ n: 1, at: 1 }])),
+    'a decision that is not sure': on((head) => (head['standing'] = [{ ...stands, approve: 1 }])),
+    'a decision of later': on((head) => (head['standing'] = [{ ...stands, n: 1e15 }])),
+    'decisions that are no list': on((head) => (head['standing'] = stands)),
     'a status that is a list of one text': on((head) => (head['status'] = [head['status']])),
     'a row that is no pair': (rows) => [...rows, 'row' as never],
     'no checkpoint': (rows) => rows.filter(([key]) => !key.startsWith('c/')),
