@@ -9,7 +9,6 @@ import {
   tool,
   withContext,
 } from 'heddle'
-import type { RunContext } from 'heddle'
 
 /** Stands in for a client that works in the scope that made it, and nowhere else. */
 class Client {
@@ -50,23 +49,13 @@ function fetchBoth(): Promise<readonly string[]> {
   )
 }
 
-/** What a nested function sees of the run it is in, though nobody passed it a context. */
-function kindOfRun(ctx: RunContext): string {
-  return withContext(ctx, () => nested())
-}
-function nested(): string {
+/** What a nested function sees, though nobody passed it a context. */
+function kindOfRun(): string {
   return currentContext()?.run?.slice(0, 4) ?? '-'
 }
-
-const whichRun = tool({
-  name: 'which_run',
-  description: 'Tell what kind of run this is.',
-  input: z.object({}),
-  run: (_, ctx) => kindOfRun(ctx),
-})
 
 console.log(
   await fetchBoth(),
   created.map(({ closed }) => closed),
 )
-console.log(await createExecutor({ tools: [whichRun] }).run(whichRun, {}, { run: newId('run_') }))
+console.log(withContext({ run: newId('run_') }, () => kindOfRun()))

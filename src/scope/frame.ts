@@ -1,11 +1,12 @@
 import type { RunContext } from '../graph/context.ts'
+import type { CallContext } from '../tool/executor.ts'
 import type { Scope } from './scope.ts'
 
 /** What is known of the code that runs: set by scoped work and by `withContext`. */
 export interface Frame {
-  /** Asked when needed: the scope of a context may be made on first use. */
-  readonly scope: () => Scope
-  readonly ctx?: RunContext
+  /** Asked when needed: the scope of a context may be made on first use. A caller's context may have none. */
+  readonly scope: () => Scope | undefined
+  readonly ctx?: RunContext | CallContext
   /** The runner whose work this is. */
   readonly runner?: object
   /** The work of the runner has come to its end; what it left behind is no longer inside. */
@@ -55,6 +56,13 @@ export function enter<Result>(frame: Frame, work: () => Result): Result {
 /** The frame of the code that runs, as far as it is known. */
 export function here(): Frame | undefined {
   return storage?.getStore() ?? stack.at(-1)
+}
+
+/** The scope of the code that runs, as far as it is known. */
+export function currentScope(): Scope | undefined {
+  let scope: Scope | undefined
+  for (let frame = here(); frame && !scope; frame = frame.outer) scope = frame.scope()
+  return scope
 }
 
 /** Whether frames get past an await. */

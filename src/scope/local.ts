@@ -1,5 +1,5 @@
 import { ToolUsageError } from '../errors.ts'
-import { here } from './frame.ts'
+import { currentScope } from './frame.ts'
 import { hold, roomOf, shut, shutAll, takes, type Closer, type Room, type Scope } from './scope.ts'
 
 /** One value per scope, made on first use and closed with the scope. */
@@ -85,7 +85,7 @@ function settled(value: Promise<unknown>): Promise<readonly unknown[]> {
 }
 
 function find(scope: Scope | undefined): Room {
-  const known = scope ?? here()?.scope()
+  const known = scope ?? currentScope()
   if (known === undefined)
     throw new ToolUsageError('Cannot find the current scope: none is known here. Pass scope on', {})
   return roomOf(known)

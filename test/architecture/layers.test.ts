@@ -11,7 +11,7 @@ const layers: Readonly<
   schema: { from: [], types: [] },
   usage: { from: [], types: [] },
   lib: { from: ['errors'], types: ['schema'] },
-  scope: { from: ['errors', 'lib'], types: ['graph'] },
+  scope: { from: ['errors', 'lib'], types: ['graph', 'tool'] },
   store: { from: ['errors', 'lib'], types: [] },
   agent: { from: [], types: [...root, 'tool'] },
   hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },

@@ -32,6 +32,13 @@ const synchronous: Readonly<Record<string, () => unknown>> = {
     })
     equal([value, currentContext()], ['value', undefined], 'the value, and the context after it')
   },
+  async 'a context without a scope has that which it was opened in'() {
+    const values = scopeLocal((scope) => scope)
+    await scoped((scope) => {
+      withContext({ run: 'a' }, () => equal(values.get() === values.get(scope), true, 'the scope'))
+    })
+    await refusedWith('tool_usage_error', () => withContext({ run: 'a' }, () => values.get()))
+  },
   async 'the work of a runner has the context that it was called in'() {
     const runner = new LoopRunner()
     const ctx = context('a')

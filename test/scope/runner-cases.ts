@@ -1,4 +1,4 @@
-import { LoopRunner, scopeLocal, scoped, withContext, type RunContext, type Scope } from 'heddle'
+import { LoopRunner, scopeLocal, scoped, withContext, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
 import { gate, heard, listening, rejection, turn, untilAborted, watch } from './tools.ts'
@@ -194,14 +194,13 @@ export const runnerCases = {
 
   async 'from the synchronous part of its own work a runner is refused; from that of another it is not'() {
     const [runner, other] = [new LoopRunner(), new LoopRunner()]
-    const ctx = {} as RunContext
     const messages = await runner.run(async () => {
       const inside = [
         runner.run(() => 1),
         runner.close(),
         scoped(() => runner.run(() => 1)),
         other.run(() => runner.run(() => 1)),
-        withContext(ctx, () => runner.run(() => 1)),
+        withContext({}, () => runner.run(() => 1)),
       ]
       const fine = other.run(() => 'fine')
       const errors = await Promise.all(inside.map((call) => rejection(call)))

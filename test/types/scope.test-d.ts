@@ -1,5 +1,5 @@
 // What the compiler knows of scopes.
-import { LoopRunner, newId, scoped, scopeLocal, withContext } from 'heddle'
+import { currentContext, LoopRunner, newId, scoped, scopeLocal, withContext } from 'heddle'
 import type { RunContext, Scope, ScopeLocal, ToolContext } from 'heddle'
 import { same } from './same.ts'
 
@@ -50,5 +50,7 @@ const value = withContext(ctx, () => 'value')
 same<typeof value, string>(true)
 const node: RunContext = ctx
 void withContext(node, async () => newId('run_'))
-// @ts-expect-error a part of a context is none
-withContext({ run: newId('run_') }, () => 1)
+// What a caller gives to an executor is one, too.
+void withContext({ run: newId('run_'), user: 'ann' }, () => currentContext()?.run?.slice(0, 4))
+// @ts-expect-error a misspelt part of one
+withContext({ rum: newId('run_') }, () => 1)

@@ -6,7 +6,6 @@ import {
   scoped,
   scopeLocal,
   withContext,
-  type RunContext,
   type Scope,
 } from '../../src/index.ts'
 
@@ -45,17 +44,14 @@ const requests: Readonly<Record<string, () => unknown>> = {
   '/client/keep': () => scoped((own) => (client = clients.get(own)).ask()),
   '/client/ask': () => client!.ask(),
   '/context/open': () => {
-    const { signal } = new AbortController()
-    void withContext({ run: 'kept', signal } as RunContext, () => new Promise(() => {}))
+    void withContext({ run: 'kept' }, () => new Promise(() => {}))
     return 'open'
   },
-  '/context/mine': async () => {
-    const { signal } = new AbortController()
-    return withContext({ run: 'mine', signal } as RunContext, async () => {
+  '/context/mine': () =>
+    withContext({ run: 'mine' }, async () => {
       await Promise.resolve()
       return currentContext()?.run
-    })
-  },
+    }),
   '/context': () => currentContext() === undefined,
 }
 
