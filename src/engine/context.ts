@@ -153,13 +153,13 @@ export class NodeContext {
 }
 
 /** What runs tools: each brings it along, so that an app without tools has none of it. */
-function machineFor({ plan, tools }: App, tool?: Tool | string): Machine {
+function machineFor({ plan: { name }, tools }: App, tool?: Tool | string): Machine {
   const given = typeof tool === 'object' ? tool : [...tools.values()][0]
   const machine = given && machineOf(given)
   if (machine) return machine
   const what = typeof tool === 'string' ? `tool "${tool}"` : 'tools'
   throw new ToolUsageError(
-    `Cannot call ${what} in graph "${plan.name}": ${given ? 'it was not made by tool()' : 'it was compiled without tools'}`,
+    `Cannot call ${what} in graph "${name}": ${given ? 'it was not made by tool()' : 'it was compiled without tools'}`,
     typeof tool === 'string' ? { tool } : {},
   )
 }

@@ -4,7 +4,8 @@ import { ApprovalDenied } from '../errors.ts'
 import type { ToolInvocation } from '../hook/hook.ts'
 import { tidy } from '../lib/tidy.ts'
 import { answerSchema, type ApprovalAnswer, type ApprovalRequest } from './approval.ts'
-import { INSIDE, type ApprovalRule, type CallInside, type Decision } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { ApprovalRule, CallInside, Decision } from './inside.ts'
 
 /**
  * Lets a call go on if it needs no approval, or has it. One decision holds for a call, whichever rule came to it first: what

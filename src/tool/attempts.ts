@@ -1,7 +1,8 @@
 import { later } from '../lib/clock.ts'
 import { delayAfter } from '../lib/retry.ts'
 import type { Watch } from '../lib/within.ts'
-import { INSIDE, type InnerContext } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { InnerContext } from './inside.ts'
 import type { ToolSettings } from './tool.ts'
 
 /**

@@ -3,7 +3,7 @@ import { cacheKey, tenantNs } from '../cache/key.ts'
 import type { ToolResultCache } from '../cache/results.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { tidy } from '../lib/tidy.ts'
-import { INSIDE } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
 import type { Going } from './perform.ts'
 
 /** What came of a call before the hooks after it. */

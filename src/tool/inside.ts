@@ -8,9 +8,6 @@ import type { Logger } from '../lib/logger.ts'
 import type { Schema } from '../schema.ts'
 import type { ToolContext } from './tool.ts'
 
-// It stands with the hooks, which may not import from here, and neither may the engine.
-export { INSIDE } from '../hook/mark.ts'
-
 /** What an app or an executor has for all its calls. */
 export interface Host {
   readonly hooks: readonly Hook[]

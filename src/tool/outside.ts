@@ -6,7 +6,8 @@ import { newId } from '../lib/ids.ts'
 import { tidy } from '../lib/tidy.ts'
 import { openScope, type Room, type Scope } from '../scope/scope.ts'
 import type { CallContext } from './executor.ts'
-import { INSIDE, type CallInside, type Decision, type Host, type InnerContext } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { CallInside, Decision, Host, InnerContext } from './inside.ts'
 import type { Call, CallResult, Tool, ToolCall } from './tool.ts'
 
 /** A call outside a thread. */

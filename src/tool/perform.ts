@@ -12,7 +12,8 @@ import { cellOf, copied, fitted, frozenCall, notJson } from './args.ts'
 import { attempts } from './attempts.ts'
 import { bounded } from './bounded.ts'
 import { cachedOr, type Made } from './cached.ts'
-import { INSIDE, type InnerContext } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { InnerContext } from './inside.ts'
 import type { Ending, Tool, ToolCall } from './tool.ts'
 
 type Success = Ending & { readonly status: 'success' }

@@ -5,7 +5,8 @@ import { NodeContext } from '../engine/context.ts'
 import type { Use } from '../engine/meter.ts'
 import type { PauseOptions } from '../graph/context.ts'
 import type { Graph } from '../graph/graph.ts'
-import { INSIDE, type CallInside, type InnerContext } from './inside.ts'
+import { INSIDE } from '../hook/mark.ts'
+import type { CallInside, InnerContext } from './inside.ts'
 import { approvalsOf } from './thread-approvals.ts'
 
 /** What is told of a call by whoever runs it. */

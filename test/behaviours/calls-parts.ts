@@ -16,8 +16,7 @@ import {
   type ToolContext,
 } from 'heddle'
 
-// What each tool is called with is its own business.
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- what each tool is called with is its own business
 type Args = any
 
 export const anything: Schema<Args> = field<Args>({})

@@ -1,19 +1,10 @@
 // Tools inside a thread (B02, B06, B09, B32): what pauses holds the thread, what finished isn't repeated. Every pass is a
 // new process on the same store.
-import {
-  approval,
-  field,
-  graph,
-  isHeddleError,
-  shortCircuit,
-  type CallResult,
-  type Hook,
-  type StreamEvent,
-} from 'heddle'
+import { approval, type CallResult, type Hook, type Tool } from 'heddle'
 import { calling, counted, Counts, openIn, pause, resultOf, Thread } from './calls-parts.ts'
-import { all, casesOf, equal, refusedWith, type Case, type Cases, type Open } from './portable.ts'
+import { casesOf, equal, refusedWith, type Case, type Cases, type Open } from './portable.ts'
 
-const asks = (counts: Counts, delays: readonly number[][]) =>
+const asking = (counts: Counts, delays: readonly number[][]): Tool =>
   counted(counts, 'asks', async ({ t, n }, ctx) => {
     await pause(delays[Math.min(counts.of('node'), delays.length) - 1]?.[n] ?? 0)
     return ctx.interrupt(t)
@@ -27,7 +18,7 @@ const cases: Cases = {
       [0, 5, 10],
       [5, 0, 10],
     ]
-    const thread = new Thread(reopen, [asks(counts, delays)], async (ctx) => {
+    const thread = new Thread(reopen, [asking(counts, delays)], async (ctx) => {
       counts.add('node')
       const results = await ctx.callAll(
         ['a', 'b', 'c'].map((t, n) => ({ tool: 'asks', args: { t, n } })),
@@ -50,7 +41,7 @@ const cases: Cases = {
     const thread = new Thread(
       reopen,
       [
-        asks(counts, [
+        asking(counts, [
           [10, 0],
           [0, 10],
         ]),
@@ -71,9 +62,9 @@ const cases: Cases = {
       onToolError: () => void told.push('tool'),
       onNodeError: () => void told.push('node'),
     }
-    const asking = counted(
+    const catches = counted(
       counts,
-      'asking',
+      'catches',
       async (_, ctx) => {
         try {
           return `ran:${String(await ctx.interrupt('ok?'))}`
@@ -87,26 +78,32 @@ const cases: Cases = {
     )
     const thread = new Thread(
       reopen,
-      [asking],
+      [catches],
       async (ctx) => {
         counts.add('node')
-        return ctx.call('asking', {}).catch(() => 'caught')
+        return ctx.call('catches', {}).catch(() => 'caught')
       },
       { hooks: [hook] },
     )
     equal(Object.keys(openIn(await thread.start())), ['ok?'], 'what is asked')
-    equal([counts.all, told], [{ asking: 1, node: 1 }, []], 'before the answer')
+    equal([counts.all, told], [{ catches: 1, node: 1 }, []], 'before the answer')
     equal(resultOf(await thread.answerOne(true)), 'ran:true', 'after it')
-    equal([counts.all, told], [{ asking: 2, finally: 1, node: 2 }, []], 'what ran')
+    equal([counts.all, told], [{ catches: 2, finally: 1, node: 2 }, []], 'what ran')
   },
 
   async 'a pause inside a tool outweighs a race and what its node returns (B06)'(reopen) {
-    const racing = counted(new Counts(), 'racing', async (_, ctx) =>
-      Promise.race([ctx.interrupt('x'), pause(10).then(() => 'late')]),
-    )
-    const thread = new Thread(reopen, [racing], async (ctx) =>
-      Promise.race([ctx.call('racing', {}), pause(30).then(() => 'later')]),
-    )
+    const counts = new Counts()
+    let asked: () => void = () => {}
+    const reached = new Promise<void>((resolve) => (asked = resolve))
+    const racing = counted(counts, 'racing', async (_, ctx) => {
+      const answer = ctx.interrupt('x')
+      asked()
+      return Promise.race([answer, pause(10).then(() => 'late')])
+    })
+    const thread = new Thread(reopen, [racing], async (ctx) => {
+      const call = ctx.call('racing', {})
+      return counts.add('node') > 1 ? call : Promise.race([call, reached.then(() => pause(30))])
+    })
     equal(Object.keys(openIn(await thread.start())), ['x'], 'what is asked')
     equal(resultOf(await thread.answerOne('yes')), 'yes', 'the answer')
     await pause(60)
@@ -326,125 +323,6 @@ const cases: Cases = {
     const error = await app.run({ thread: 'o', input: {} }).catch((thrown: Error) => thrown.message)
     equal(error, 'down', 'the failure')
     equal(resultOf(await app.run({ thread: 'o' })), 'up', 'the next attempt')
-  },
-
-  async 'what a hook after a tool breaks is not paid for twice (B40)'(reopen) {
-    const counts = new Counts()
-    const pays = counted(counts, 'pays', async () => 'receipt')
-    const hook: Hook = {
-      beforeTool: () => void counts.add('before'),
-      afterTool(_, value) {
-        if (counts.add('after') === 1) throw new TypeError('books are closed')
-        return `${String(value)}, booked`
-      },
-    }
-    const thread = new Thread(reopen, [pays], async (ctx) => ctx.call('pays', {}), {
-      hooks: [hook],
-    })
-    const error = await thread.start().catch((thrown: Error) => thrown.message)
-    equal(error, 'books are closed', 'the failure')
-    equal(resultOf(await thread.goOn()), 'receipt, booked', 'what goes on')
-    equal(counts.all, { after: 2, before: 1, pays: 1 }, 'what ran')
-  },
-
-  async 'hooks around a tool see it in order, and a short circuit stands in for it'(reopen) {
-    const order: string[] = []
-    const named = (name: string): Hook => ({
-      name,
-      beforeTool: ({ call }) => void order.push(`before ${name} ${call.tool}`),
-      afterTool: ({ call }) => void order.push(`after ${name} ${call.tool}`),
-    })
-    const cached: Hook = {
-      beforeTool: ({ call }) => (call.tool === 'b' ? shortCircuit('instead') : undefined),
-    }
-    const tools = ['a', 'b'].map((name) =>
-      counted(new Counts(), name, async () => void order.push(`body ${name}`)),
-    )
-    const thread = new Thread(
-      reopen,
-      tools,
-      async (ctx) => [await ctx.call('a', {}), await ctx.call('b', {})],
-      { hooks: [named('1'), named('2'), cached] },
-    )
-    equal(resultOf(await thread.start()), [undefined, 'instead'], 'values')
-    equal(
-      order,
-      [
-        ...['before 1 a', 'before 2 a', 'body a', 'after 2 a', 'after 1 a'],
-        ...['before 1 b', 'before 2 b', 'after 2 b', 'after 1 b'],
-      ],
-      'order',
-    )
-  },
-
-  async 'how far a tool is goes to whoever called it, not to the stream'(reopen) {
-    const child = calling(async (ctx) => {
-      await (ctx.emit as (event: unknown) => Promise<void>)('from the child')
-      return 1
-    })
-    const works = counted(new Counts(), 'works', async (_, ctx) => {
-      await ctx.emit({ done: 0.5 })
-      await ctx.child(child, {})
-      return 'done'
-    })
-    const heard: unknown[] = []
-    const thread = new Thread(reopen, [works], async (ctx) =>
-      ctx.call('works', {}, { emit: (data) => void heard.push(data) }),
-    )
-    const app = await thread.app()
-    const events: StreamEvent[] = await all(app.stream({ thread: 't', input: {} }))
-    equal(heard, [{ done: 0.5 }, 'from the child'], 'what was heard')
-    equal(events.filter(({ kind }) => kind === 'backend').length, 0, 'events of the stream')
-  },
-
-  async 'a fork of a thread whose tool runs a graph asks again, from where that graph stood'(
-    reopen,
-  ) {
-    const counts = new Counts()
-    const child = graph({
-      name: 'two',
-      state: { a: field(0), b: field<unknown>(0) },
-      nodes: {
-        first: () => ({ a: counts.add('first') }),
-        second: async (_, ctx) => ({ b: await ctx.interrupt('b?') }),
-      },
-      edges: { start: 'first', first: 'second', second: 'end' },
-    })
-    const delegates = counted(counts, 'delegates', (_, ctx) => ctx.child(child, {}))
-    const thread = new Thread(reopen, [delegates], async (ctx) => ctx.call('delegates', {}))
-    const first = await thread.start()
-    const app = await thread.app()
-    await app.fork('t', { from: first.checkpoint })
-    const forked = await app.run({ thread: 't' })
-    equal(counts.of('first'), 1, 'entries of its first node')
-    const [mine] = Object.values(openIn(first))
-    const [theirs] = Object.values(openIn(forked))
-    equal(mine === theirs, false, 'the same question')
-    equal(resultOf(await thread.answerOne(7)), { a: 1, b: 7 }, 'what it gives')
-  },
-
-  async 'names that are none, and tools of nowhere, are refused as what they are'(reopen) {
-    const thread = new Thread(
-      reopen,
-      [counted(new Counts(), 'known', async () => 1)],
-      async (ctx) => {
-        const odd = await ctx.callAll(
-          ['constructor', '__proto__', 'toString', ''].map((tool) => ({ tool, args: {} })),
-        )
-        const alone = await ctx.call('constructor', {}).catch((error: unknown) => error)
-        return [
-          ...odd.map(
-            (one) => one.status === 'error' && isHeddleError(one.error, 'tool_usage_error'),
-          ),
-          isHeddleError(alone, 'tool_usage_error'),
-        ]
-      },
-    )
-    equal(resultOf(await thread.start()), [true, true, true, true, true], 'what they end with')
-    const none = new Thread(reopen, [], async (ctx) => ctx.call('any', {}))
-    await refusedWith('tool_usage_error', async () =>
-      (await none.app()).run({ thread: 'n', input: {} }),
-    )
   },
 }
 

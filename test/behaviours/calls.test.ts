@@ -1,6 +1,7 @@
 import { memory } from 'heddle'
 import { test } from 'vitest'
 import { keepBooks } from './harness.ts'
+import { suite as around } from './called.suite.ts'
 import { suite } from './calls.suite.ts'
 
 keepBooks()
@@ -11,4 +12,4 @@ const open = (name: string): ReturnType<typeof memory> => {
   return stores.get(name) as ReturnType<typeof memory>
 }
 
-for (const { name, run } of suite(open)) test(name, run)
+for (const { name, run } of [...suite(open), ...around(open)]) test(name, run)

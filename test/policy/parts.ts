@@ -1,6 +1,7 @@
 // Calls as policies see them, with whatever is said to have been used, and books of what was logged and reported.
 import type { LLMInvocation, Logger, NodeInvocation, ToolInvocation } from 'heddle'
-import { INSIDE, type Host, type InputInside, type Tally } from '../../src/tool/inside.ts'
+import { INSIDE } from '../../src/hook/mark.ts'
+import type { Host, InputInside, Tally } from '../../src/tool/inside.ts'
 
 /** What was logged: level, message, data. */
 export type Line = readonly [level: string, message: string, data: object | undefined]

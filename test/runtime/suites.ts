@@ -116,6 +116,12 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/calls.suite.ts')).suite(open),
   },
   {
+    name: 'around tools in threads (B40)',
+    places: everywhere,
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/called.suite.ts')).suite(open),
+  },
+  {
     name: 'policies',
     places: everywhere,
     except: ['KV'],
