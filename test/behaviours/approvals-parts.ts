@@ -20,7 +20,7 @@ export class Effects {
   readonly ran: [tool: string, n: number][] = []
 
   of(name: string): number {
-    return this.ran.filter(([tool]) => tool === name).length
+    return this.ran.filter(([what]) => what === name).length
   }
   get counts(): Record<string, number> {
     return Object.fromEntries(['read', 'send', 'drop'].map((name) => [name, this.of(name)]))
@@ -88,14 +88,14 @@ export const wants = (id: string, name: string, n: unknown = 1): Call => ({
 })
 
 /** A node that calls one tool by itself, and says how that ended. */
-export function single(tool: Tool | string, args: () => unknown = () => ({ n: 1 })): Graph {
+export function single(called: Tool | string, args: () => unknown = () => ({ n: 1 })): Graph {
   return graph({
     name: 'single',
     state: { end: field<unknown>(null) },
     nodes: {
       async go(_, ctx) {
         try {
-          return { end: await ctx.call(tool as string, args()) }
+          return { end: await ctx.call(called as string, args()) }
         } catch (error) {
           if (!isHeddleError(error)) throw error
           return { end: { code: error.code, details: error.details } }

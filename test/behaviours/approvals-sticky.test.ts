@@ -2,7 +2,6 @@
 // which it was decided, and on no other.
 import {
   append,
-  approval,
   field,
   graph,
   memory,
@@ -12,7 +11,7 @@ import {
   type Graph,
 } from 'heddle'
 import { describe, expect, test } from 'vitest'
-import { desk, Effects, of } from './approvals-parts.ts'
+import { desk, Effects } from './approvals-parts.ts'
 import { all, eachWay, everyWay, keepBooks } from './harness.ts'
 
 keepBooks()

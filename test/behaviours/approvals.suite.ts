@@ -78,11 +78,11 @@ const cases: Cases = {
     const store = await reopen()
     const effects = new Effects()
     const expiring = approvals({ when: ({ call }) => call.tool === 'read', expires: 1000 })
-    const desk = desked(store, effects, 'late', [wants('c1', 'read', 1)], [], { hooks: [expiring] })
-    await desk.app.run({ thread: 't', input: {} })
-    desk.later(1000)
-    equal((await desk.app.tick()).woken, ['t'], 'who was woken')
-    equal((await desk.app.state('t'))!.state['read'], ['read: denied, expired'], 'what is read')
+    const late = desked(store, effects, 'late', [wants('c1', 'read', 1)], [], { hooks: [expiring] })
+    await late.app.run({ thread: 't', input: {} })
+    late.later(1000)
+    equal((await late.app.tick()).woken, ['t'], 'who was woken')
+    equal((await late.app.state('t'))!.state['read'], ['read: denied, expired'], 'what is read')
     equal(effects.counts, { read: 0, send: 0, drop: 0 }, 'effects')
   },
 
@@ -180,10 +180,10 @@ async function deciding(
   for (const tool of ['send', 'drop']) atMost(effects.of(tool), crashed ? 2 : 1, tool)
   equal(effects.of('read'), 0, 'effects of what was denied')
   const answered = await app.interruptions({ thread: name, status: 'answered' })
-  const told = answered.map(({ payload, answeredBy = '' }) => {
+  const deciders = answered.map(({ payload, answeredBy = '' }) => {
     return `${(payload as { tool: string }).tool} ${answeredBy}`
   })
-  equal(told.toSorted(), ['drop ', 'read approvals', 'send approvals'], 'what is on record')
+  equal(deciders.toSorted(), ['drop ', 'read approvals', 'send approvals'], 'what is on record')
   await app.delete(name)
   return log
 }
