@@ -4,8 +4,7 @@ import { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
 import { meterOf } from '../engine/meter.ts'
 import { callId, placeOf } from '../engine/place.ts'
-import { ApprovalDenied } from '../errors.ts'
-import { tidy } from '../lib/tidy.ts'
+import { valueOf } from './outcome.ts'
 import { perform } from './perform.ts'
 import { again, kept } from './replay.ts'
 import { contextOf } from './thread-context.ts'
@@ -17,12 +16,7 @@ export const machine: Machine = {
   async call(calls, tool, args, { emit } = {}) {
     const [name, spec] = typeof tool === 'string' ? [tool] : [tool.name, tool]
     const [wanted] = wantedFrom([{ tool: name, args }]) as [Wanted]
-    const result = await reserve(calls, wanted, { spec, emit })()
-    if (result.status === 'success') return result.value
-    if (result.status === 'error') throw result.error
-    const { reason } = result
-    const why = reason === undefined ? 'it was denied' : `it was denied: ${reason}`
-    throw new ApprovalDenied(`Cannot call tool "${name}": ${why}`, tidy({ tool: name, reason }))
+    return valueOf(await reserve(calls, wanted, { spec, emit })(), name)
   },
 
   callAll(calls, list, { concurrency = 4, emit, agent } = {}) {
