@@ -1,5 +1,6 @@
 import { approval, compile, createExecutor, field, graph } from 'heddle'
 import type { Interruption } from 'heddle'
+import { manualClock } from 'heddle/testing'
 import { equal, type Cases } from '../behaviours/portable.ts'
 import { silent } from '../fakes/silent.ts'
 import { named, until, type Bench } from './mcp.tools.ts'
@@ -38,16 +39,17 @@ export function goingCases({ at }: Bench): Cases {
       }),
 
     'a call that takes too long is a TimeoutError, and the server hears of it': () =>
-      at(
-        async (tools, { done }) => {
-          const error = await createExecutor({ tools, logger: silent })
-            .run('slow', {})
-            .catch((reason: unknown) => reason)
-          equal((error as Error).name, 'TimeoutError', 'name')
-          await until(() => done.includes('slow stopped'))
-        },
-        { approve: false, timeout: 300 },
-      ),
+      at(async (tools, { done }) => {
+        const clock = manualClock()
+        const call = createExecutor({ tools, clock, logger: silent })
+          .run('slow', {})
+          .catch((error: unknown) => error)
+        await until(() => done.includes('slow started'))
+        await clock.advance(60_000)
+        equal(((await call) as Error).name, 'TimeoutError', 'name')
+        await until(() => done.includes('slow stopped'))
+        equal(clock.pending, 0, 'timers')
+      }),
 
     'in a thread a call waits for a person, and what was refused never reaches the server': (
       reopen,

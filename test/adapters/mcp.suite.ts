@@ -148,10 +148,20 @@ function makingCases({ at, listing }: Bench, sdk: string): Cases {
             ],
             'tools',
           )
+          equal(
+            tools.map(({ settings }) => settings.timeout),
+            [5000, 5000],
+            'timeout',
+          )
           const [read] = await runAll(tools, [['desk_read', { path: 'a' }]])
           equal(valueOf(read), 'first\nsecond', 'it is called by its own name')
         },
-        { prefix: 'desk_', only: ['read', 'send', 'read'], approve: { read: false } },
+        {
+          timeout: 5000,
+          prefix: 'desk_',
+          only: ['read', 'send', 'read'],
+          approve: { read: false },
+        },
       )
       const missing = at(async () => {}, { only: ['read', 'sned'] })
       const { message, details } = await refusedWith('tool_usage_error', () => missing)

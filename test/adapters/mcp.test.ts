@@ -6,8 +6,10 @@ import { pipeline } from 'node:stream/promises'
 import { memory } from 'heddle'
 import { mcpTools } from 'heddle/mcp'
 import { describe, expect, it } from 'vitest'
-import type { Connected, Line } from '../fakes/mcp-line.ts'
+import { countedSignal } from '../behaviours/books.ts'
+import { straight, type Connected, type Line } from '../fakes/mcp-line.ts'
 import { suite } from './mcp.suite.ts'
+import { benchOf, sdks } from './mcp.tools.ts'
 
 describe('over Streamable HTTP on 127.0.0.1', () => {
   for (const { name, run } of suite(memory, socket)) it(name, run)
@@ -16,6 +18,22 @@ describe('over Streamable HTTP on 127.0.0.1', () => {
 describe('in this process', () => {
   for (const { name, run } of suite(memory)) it(name, run)
 })
+
+it.each(Object.entries(sdks))(
+  '%s: no listener is left on the signal of a call',
+  async (_, parts) => {
+    await benchOf(parts, straight).at(async (tools) => {
+      const caller = countedSignal()
+      const ctx = { signal: caller.signal, emit: async () => {} } as never
+      const [add, , , , , fail] = tools
+      expect(await add!.run({ a: 1, b: 2 }, ctx)).toEqual({ sum: 3 })
+      await expect(fail!.run({}, ctx)).rejects.toThrow('No such file')
+      expect(caller.listeners()).toBe(0)
+      caller.abort(new Error('enough'))
+      await expect(add!.run({ a: 1, b: 2 }, ctx)).rejects.toThrow('enough')
+    })
+  },
+)
 
 describe('what makes no sense is refused before the server is asked', () => {
   const client = { listTools: never, callTool: never }
