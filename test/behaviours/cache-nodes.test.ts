@@ -1,5 +1,5 @@
 // The cache of nodes: what is known isn't done again, and nothing but successes is kept (B37).
-import { append, compile, each, field, goto, graph, reduced } from 'heddle'
+import { append, compile, each, field, goto, graph, reduced, tool } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { silent } from '../fakes/silent.ts'
@@ -205,6 +205,30 @@ describe('nothing is kept', () => {
       expect((await app.run({ thread, answer: thread })).state).toEqual({ n: 1, out: thread })
     }
     expect(entered).toHaveLength(4)
+    expect(await cacheRows(store)).toEqual([])
+  })
+
+  it.each(['a tool', 'a child graph'])('of a node in which %s asks', async (what) => {
+    const who = (ctx: { interrupt(payload: unknown): Promise<unknown> }) => ctx.interrupt('who?')
+    const asks = tool({
+      name: 'asks',
+      description: 'Asks somebody.',
+      input: field<object>({}),
+      run: (_, ctx) => who(ctx),
+    })
+    const child = graph({
+      name: 'child',
+      state: { out: field<unknown>(undefined) },
+      nodes: { ask: async (_, ctx) => ({ out: await who(ctx) }) },
+      edges: { start: 'ask', ask: 'end' },
+    })
+    const { app, store } = make({ scope: 'global' }, async (_, ctx) =>
+      what === 'a tool' ? { out: await ctx.call(asks, {}) } : await ctx.child(child, {}),
+    )
+    for (const thread of ['a', 'b']) {
+      expect(await app.run({ thread, input: { n: 1 } })).toMatchObject({ status: 'interrupted' })
+      expect((await app.run({ thread, answer: thread })).state).toEqual({ n: 1, out: thread })
+    }
     expect(await cacheRows(store)).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 // The cache of nodes: identical nodes at one time, crashes, and caches that fail.
 import { compile, each, field, graph, memory, tool, type CachePort, type Logger } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest'
 import { gate, until } from './abort-idle.ts'
 import { cacheRows, endsOf, make, passing } from './cache-parts.ts'
 import { all, failure, keepBooks } from './harness.ts'
@@ -9,6 +9,10 @@ import { all, failure, keepBooks } from './harness.ts'
 keepBooks()
 
 describe('identical nodes at one time', () => {
+  let digests: MockInstance<SubtleCrypto['digest']>
+  beforeEach(() => void (digests = vi.spyOn(crypto.subtle, 'digest')))
+  afterEach(() => digests.mockRestore())
+
   it('are one, in two threads, and each gets a copy of its own', async () => {
     const open = gate()
     const { app, entered } = make({ scope: 'global' }, async () => {
@@ -38,6 +42,57 @@ describe('identical nodes at one time', () => {
     const events = await all(compile(items).stream({ thread: 'a', input: {} }))
     expect(entered).toBe(2)
     expect(endsOf(events).filter((event) => 'cached' in event)).toHaveLength(2)
+  })
+
+  /** Waits until so many keys are known in this test, and whoever has one knows whether somebody is at it. */
+  async function digested(keys: number): Promise<void> {
+    await until(() => digests.mock.results.length === keys)
+    await Promise.all(digests.mock.results.map(({ value }) => value))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  it('share what comes of one, though the cache takes nothing', async () => {
+    const open = gate()
+    const none: CachePort = {
+      get: async () => undefined,
+      set: () => Promise.reject(new Error('full')),
+      delete: async () => {},
+    }
+    const { app, entered } = make(
+      { scope: 'global' },
+      async () => {
+        await open.promise
+        return { out: 'good' }
+      },
+      { cache: none },
+    )
+    const runs = ['a', 'b'].map((thread) => app.run({ thread, input: { n: 1 } }))
+    await digested(2)
+    open.open()
+    for (const { state } of await Promise.all(runs)) expect(state['out']).toBe('good')
+    expect(entered).toHaveLength(1)
+  })
+
+  it('look into the cache once', async () => {
+    const asked: string[] = []
+    const opened = gate()
+    const texts = new Map<string, string>()
+    const cache: CachePort = {
+      async get(key) {
+        asked.push(key)
+        if (asked.length > 1) await opened.promise
+        return texts.get(key)
+      },
+      set: async (key, text) => void texts.set(key, text),
+      delete: async () => {},
+    }
+    const { app, entered } = make({ scope: 'global' }, () => ({ out: 'made' }), { cache })
+    await app.run({ thread: 'a', input: { n: 1 } })
+    const runs = ['b', 'c'].map((thread) => app.run({ thread, input: { n: 1 } }))
+    await digested(3)
+    opened.open()
+    for (const { state } of await Promise.all(runs)) expect(state['out']).toBe('made')
+    expect([entered.length, asked.length]).toEqual([1, 2])
   })
 
   it('do it themselves when the one they wait for fails', async () => {
