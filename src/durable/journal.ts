@@ -108,13 +108,6 @@ export class Journal {
     return this.#settled().map(({ task }) => task)
   }
 
-  /** Whether something is on record of a task, or settled of any, but for what was asked at one place of it: whatever comes of the task may depend on that. */
-  depends(task: string, but?: string): boolean {
-    const others = this.#settled().some((one) => one.task !== task || one.place !== but)
-    const { result, places = [] } = this.#tasks.get(task) ?? {}
-    return others || result !== undefined || [...places].some(([place]) => place !== but)
-  }
-
   /** Ids of the pauses whose records say what was asked. */
   pauses(): string[] {
     return this.#settled().flatMap(({ pause }) => pause ?? [])

@@ -78,7 +78,7 @@ export async function lookUp(
 
 /**
  * Finds what a node has returned for the same key: in the cache, or from who is at it. If nothing is found, what it returns
- * now may be kept. A task that has asked or stored something already is neither looked up nor kept: what it returns
+ * now may be kept. A task that has asked, called or stored something already is neither looked up nor kept: what it returns
  * depends on more than its key says.
  */
 async function recalled(
@@ -88,7 +88,7 @@ async function recalled(
   const { step, task } = execution
   const { run } = step.level
   const { cache, flights } = run.app.host
-  const depends = attempt > 1 ? !execution.keeping : run.journal.depends(task.id)
+  const depends = attempt > 1 ? !execution.keeping : run.journal.of(task.id)
   if (!cache || depends) return undefined
   const key = await keyOf(execution, cache.ns)
   if (key === undefined) return undefined

@@ -74,7 +74,8 @@ class CallContext extends NodeContext {
 /** Makes the context of one call. */
 export function contextOf(calls: Calls, about: About): InnerContext {
   const node = new NodeContext(calls.execution)[INSIDE]
-  const { root, thread, tenant } = calls.execution.step.level.run.claim.head
+  const { claim, journal } = calls.execution.step.level.run
+  const { root, thread, tenant } = claim.head
   let attempts = 0
   const inside: CallInside = {
     ...approvalsOf(calls, about.agent),
@@ -86,7 +87,7 @@ export function contextOf(calls: Calls, about: About): InnerContext {
     whose: { runId: root, threadId: thread, tenant: tenant || undefined },
     instead: undefined,
     decision: undefined,
-    depends: calls.execution.step.level.run.journal.depends(calls.id, OF_TOOL),
+    depends: [...(journal.of(calls.id)?.places.keys() ?? [])].some((place) => place !== OF_TOOL),
     ran: about.ran,
     keep: about.keep,
     begin: about.begin,
