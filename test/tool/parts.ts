@@ -61,6 +61,18 @@ export function byClock(
   return { clock, executor: executorOf(tools, { clock, random: () => 0, ...options }) }
 }
 
+/** Lets time pass until work has settled. What the platform does in between takes its own time, such as a digest. */
+export async function passing<Value>(clock: ManualClock, work: Promise<Value>): Promise<Value> {
+  let over = false
+  const end = (): void => void (over = true)
+  work.then(end, end)
+  while (!over) {
+    await clock.advance(10)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+  }
+  return work
+}
+
 /** How calls ended, in short: the status, and the code or the message of an error. */
 export const short = (results: readonly CallResult[]): readonly string[] =>
   results.map((one) => {

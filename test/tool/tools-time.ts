@@ -1,7 +1,7 @@
 // Attempts, timeouts, aborts, and how many calls run at a time.
 import { ModelError, NoModel, type Clock, type ToolContext } from 'heddle'
 import { equal } from '../behaviours/portable.ts'
-import { byClock, does, executorOf, schemaOf, short, thrown, turn } from './parts.ts'
+import { byClock, does, executorOf, passing, schemaOf, short, thrown, turn } from './parts.ts'
 
 type Cases = Readonly<Record<string, () => Promise<void>>>
 
@@ -270,10 +270,10 @@ export const timeCases: Cases = {
       const made = byClock([wait], concurrency === undefined ? {} : { concurrency })
       clocks.clock = made.clock
       const delays = [90, 10, 80, 20, 70, 30, 60, 40, 50]
-      const results = made.executor.runAll(delays.map((args) => ({ tool: 'wait', args })))
-      await made.clock.advance(1000)
+      const calls = delays.map((args) => ({ tool: 'wait', args }))
+      const results = await passing(made.clock, made.executor.runAll(calls))
       equal(
-        (await results).map((one) => (one as { value?: unknown }).value),
+        results.map((one) => (one as { value?: unknown }).value),
         delays,
         `values of ${concurrency}`,
       )
@@ -320,12 +320,8 @@ export const timeCases: Cases = {
       { timeout: 30_000, retry: { attempts: 2, delay: 0 } },
     )
     const { clock, executor } = byClock([flaky], { hooks: [{ beforeTool() {}, afterTool() {} }] })
-    const results = executor.runAll(
-      Array.from({ length: 6 }, () => ({ tool: 'flaky', args: {} })),
-      { signal },
-    )
-    await clock.advance(100)
-    await results
+    const calls = Array.from({ length: 6 }, () => ({ tool: 'flaky', args: {} }))
+    await passing(clock, executor.runAll(calls, { signal }))
     equal([listeners, clock.pending], [0, 0], 'listeners, timers')
   },
 }
