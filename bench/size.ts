@@ -20,7 +20,8 @@ const measures: readonly Measure[] = [
     name: 'core with memory store',
     code: `export { compile, graph, memory } from 'heddle'`,
     target: 16_000,
-    reached: 42_300,
+    // 42.3 before tools, hooks, caches and scopes; what of them `compile` reaches is in it.
+    reached: 50_000,
   },
   {
     name: 'scopes',
