@@ -130,6 +130,8 @@ export const suites: readonly Suite[] = [
   {
     name: 'tools outside threads (B25, B37, B40)',
     places: everywhere,
+    // It opens no store: one is enough.
+    except: ['memory, encrypted', 'KV', 'D1'],
     load: async () => (await import('../tool/tools.suite.ts')).suite(),
   },
   {
