@@ -2,6 +2,7 @@ import { decode, type Cell } from '../durable/codec.ts'
 import type { Emitted } from '../hook/hook.ts'
 import { errorType, hookName } from '../hook/name.ts'
 import { isControlFlow } from '../hook/outcome.ts'
+import { apart } from '../scope/frame.ts'
 import type { App } from './run.ts'
 
 /** What the hooks of an app are told of a run's events: in order, one at a time, and beside the run. */
@@ -19,7 +20,8 @@ export class Reports {
   add(about: Omit<Emitted, 'event'>, event: Cell): void {
     if (this.#over) return
     this.#waiting.push([about, event])
-    this.told ??= this.#tell()
+    // What it tells comes from many places: in the frame of none of them.
+    this.told ??= apart(() => this.#tell())
   }
 
   /** Nothing more is told. */

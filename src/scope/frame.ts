@@ -16,7 +16,7 @@ export interface Frame {
 
 /** What is used of the platform's AsyncLocalStorage. */
 interface Storage {
-  run<Result>(frame: Frame, work: () => Result): Result
+  run<Result>(frame: Frame | undefined, work: () => Result): Result
   getStore(): Frame | undefined
 }
 interface Process {
@@ -51,6 +51,12 @@ export function enter<Result>(frame: Frame, work: () => Result): Result {
   } finally {
     stack.pop()
   }
+}
+
+/** Starts work that is nobody's: in no frame, whoever starts it. Where nothing carries frames, none gets past its first await. */
+export function apart<Result>(work: () => Result): Result {
+  // Without a storage nobody has entered a frame that could be carried.
+  return storage ? storage.run(undefined, work) : work()
 }
 
 /** The frame of the code that runs, as far as it is known. */

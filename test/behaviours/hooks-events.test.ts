@@ -1,14 +1,18 @@
 // `onEvent`: every event that a node emits, in order, one at a time, beside the run.
 import {
   compile,
+  currentContext,
   field,
   graph,
   subgraph,
+  tool,
+  withContext,
   type CompileOptions,
   type Context,
   type Emitted,
   type Graph,
   type Hook,
+  type Schema,
 } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { describe, expect, it, test } from 'vitest'
@@ -158,6 +162,39 @@ test('each hook gets a copy of its own, as it was when it was emitted', async ()
   )
   await app.run({ thread: 't', input: {} })
   expect(told).toEqual([[{ n: 1 }, []]])
+})
+
+test('a hook runs in the context of no call, whoever emitted first', async () => {
+  const seen: unknown[] = []
+  const hook: Hook = {
+    async onEvent({ event }) {
+      seen.push([event, currentContext()])
+      await after(1)
+      seen.push([event, currentContext()])
+    },
+  }
+  const any: Schema<unknown> = {
+    '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
+  }
+  const told = tool({
+    name: 'told',
+    description: '',
+    input: any,
+    async run(_, ctx) {
+      await ctx.emit('tool')
+      expect(currentContext()).toBe(ctx)
+    },
+  })
+  const app = compile(
+    one(async (_, ctx) => {
+      await ctx.call(told, {}, { emit: (data) => ctx.emit(data) })
+      await withContext(ctx, () => ctx.emit('node'))
+    }),
+    { hooks: [hook], tools: [told] },
+  )
+  await withContext({ run: 'caller' }, () => app.run({ thread: 't', input: {} }))
+  const once = ['tool', 'node'].map((event) => [event, undefined])
+  expect(seen).toEqual(once.flatMap((line) => [line, line]))
 })
 
 test('a hook that fails changes nothing, and is told of what comes next', async () => {
