@@ -106,7 +106,7 @@ const ROWS: readonly (readonly [
     readLog,
     { run: 'text', step: 'count', first: 'count', tasks: ['text'], log: 'list' },
   ],
-  [`f/${STEP}/${NAMED}`, (text) => readRow(text, ''), [['text', 'text', 'id']]],
+  [`f/${STEP}/${NAMED}`, (text) => readRow(text, ''), [['text', 'text', 'text']]],
   [
     PAUSE,
     readPause,

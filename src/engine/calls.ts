@@ -69,6 +69,7 @@ export class Calls implements Work {
   /** Child graphs and tools under way, by the number of their call: they begin when what they wait for lets them. */
   readonly #inner: Map<number, Level | Calls> = new Map()
   #called = 0
+  readonly #apart: Map<string, Calls> = new Map()
   /** Work under `once`, by place; the part of it that runs now; and what is on its way to the store. */
   readonly works: Map<string, Promise<Cell>> = new Map()
   inside: Work | undefined
@@ -105,6 +106,18 @@ export class Calls implements Work {
     return () => (attempt === 'all' ? !this.#ended : tries === this.#tries) && around()
   }
 
+  /** The calls of hooks around this tool, apart from its own: what one of them asks or stores is no other's. */
+  apart(name: string): Calls {
+    const known = this.#apart.get(name)
+    if (known) return known
+    const place = `.${name}`
+    const own = new Calls(this.execution, this.id + place, { up: this, outer: this, place })
+    // It is no work of its own: the call waits.
+    own.waits = true
+    this.#apart.set(name, own)
+    return own
+  }
+
   /** The work that a call made now is part of. */
   get current(): Work | undefined {
     return this.inside ?? (this.up && this)
@@ -117,7 +130,8 @@ export class Calls implements Work {
   }
 
   #sorted(): (Level | Calls)[] {
-    return [...this.#inner].sort(([a], [b]) => a - b).map(([, inner]) => inner)
+    const inner = [...this.#inner].sort(([a], [b]) => a - b).map(([, one]) => one)
+    return [...this.#apart.values(), ...inner]
   }
 
   /** Child graphs under way, in the order of their calls. */
@@ -206,7 +220,7 @@ export class Calls implements Work {
     this.#ended = attempt === 'all'
     if (this.#inner.size > 0) {
       const why = reason ?? new DOMException('The tool that called it has ended', 'AbortError')
-      for (const inner of this.#inner.values())
+      for (const inner of this.#sorted())
         if (inner instanceof Calls) inner.halt(why)
         else inner.step?.stop(why)
     }

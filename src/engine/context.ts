@@ -24,18 +24,18 @@ const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 export class NodeContext {
   readonly #execution: Execution
   readonly #attempt: number
-  readonly #tool: Calls | undefined
+  readonly #tool: (() => Calls) | undefined
   #signal: AbortSignal | undefined
 
-  /** @param tool The calls of a tool that the node runs, if they aren't its own */
-  constructor(execution: Execution, tool?: Calls) {
+  /** @param tool Tells the calls of a tool that the node runs, if they aren't its own */
+  constructor(execution: Execution, tool?: () => Calls) {
     this.#execution = execution
     this.#attempt = execution.attempt
     this.#tool = tool
   }
 
   get #calls(): Calls {
-    return this.#tool ?? this.#execution.calls
+    return this.#tool?.() ?? this.#execution.calls
   }
 
   get #run(): Execution['step']['level']['run'] {

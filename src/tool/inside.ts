@@ -62,10 +62,15 @@ export interface InputInside extends Inside {
   instead: { readonly value: unknown } | undefined
 }
 
+/** How far a call is. */
+export type Phase = 'before' | 'body' | 'after' | 'error'
+
 /** What the context of one tool call has inside. */
 export interface CallInside extends InputInside {
   /** The same context with a signal of its own: what one attempt of the body gets. */
   withSignal(signal: AbortSignal): InnerContext
+  /** Who makes calls through the context now: hooks before the tool, the tool, hooks after it. What they ask and store is kept apart. */
+  phase: Phase
   /** The call counts from here on: hooks, arguments and approval have let it through. Called once, if at all. */
   begin(): void
   /** Whose cached results it may use. An id that isn't known is absent. */

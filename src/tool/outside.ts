@@ -89,6 +89,7 @@ function insideOf(own: Outside): CallInside {
       return own.use.used
     },
     report: own.report,
+    phase: 'before',
     instead: undefined,
     decision: undefined,
     asked: false,

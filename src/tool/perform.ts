@@ -82,12 +82,12 @@ async function through(go: Going): Promise<Ending> {
   const inside = ctx[INSIDE]
   const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, go))
   const outward = hooks.toReversed()
-  if (inside.ran) return after(outward, inv, inside.ran.value)
+  if (inside.ran) return after(go, outward, inside.ran.value)
   let made: Made
   try {
     const verdict = await runBeforeOrUndo(hooks, ['beforeTool', 'onToolError'], inv)
     if (verdict)
-      return denial(verdict.shortCircuit) ?? (await after(outward, inv, verdict.shortCircuit))
+      return denial(verdict.shortCircuit) ?? (await after(go, outward, verdict.shortCircuit))
   } catch (error) {
     return denial(error) ?? { status: 'error', error }
   }
@@ -96,6 +96,7 @@ async function through(go: Going): Promise<Ending> {
   } catch (error) {
     if (!go.begun && denial(error)) return denial(error) as Ending
     if (isPolicyOutcome(error) || stops(inv, error)) throw error
+    inside.phase = 'error'
     const verdict = await runOnError(outward, 'onToolError', inv, error)
     if (!verdict) throw error
     return denial(verdict.shortCircuit) ?? { status: 'success', value: verdict.shortCircuit }
@@ -104,16 +105,17 @@ async function through(go: Going): Promise<Ending> {
   await go.watch.wait(() => inside.keep(decode(cell)), { ...go.bounds, ms: undefined })
   await go.save?.()
   go.flight?.end()
-  const ending = await after(outward, inv, decode(cell))
+  const ending = await after(go, outward, decode(cell))
   return cached ? { ...ending, cached } : ending
 }
 
 /** Hands a value through the hooks after it. */
 async function after(
+  { inv, ctx }: Going,
   outward: readonly Hook[],
-  inv: ToolInvocation,
   value: unknown,
 ): Promise<Success> {
+  ctx[INSIDE].phase = 'after'
   const watching = outward.filter(({ afterTool }) => afterTool)
   if (watching.length === 0) return { status: 'success', value }
   const other = await runAfter(watching, 'afterTool', inv, value)
@@ -155,6 +157,7 @@ function result(go: Going, args: unknown): Promise<Made> {
   const { inv, ctx } = go
   const { name, output, settings } = inv.spec
   go.begun = true
+  ctx[INSIDE].phase = 'body'
   ctx[INSIDE].begin()
   const body = async (own: InnerContext, attempt: number): Promise<Cell> => {
     // An attempt before may have changed what it was given.

@@ -24,8 +24,9 @@ class CallContext extends NodeContext {
   readonly #signal: AbortSignal
   readonly #life: () => boolean
 
+  /** @param own The signal of one attempt. Without, hooks have it as well: each in its phase */
   constructor(calls: Calls, about: About, inside: CallInside, own?: AbortSignal) {
-    super(calls.execution, calls)
+    super(calls.execution, () => (own ? calls : inPhase(calls, inside)))
     this.#about = about
     this.#inside = inside
     this.#signal = own ?? calls.signal
@@ -71,6 +72,11 @@ class CallContext extends NodeContext {
   }
 }
 
+/** The calls of the phase that a call is in: those of its hooks are kept apart from its own. */
+function inPhase(calls: Calls, { phase }: CallInside): Calls {
+  return phase === 'body' ? calls : calls.apart(phase)
+}
+
 /** Makes the context of one call. */
 export function contextOf(calls: Calls, about: About): InnerContext {
   const node = new NodeContext(calls.execution)[INSIDE]
@@ -85,6 +91,7 @@ export function contextOf(calls: Calls, about: About): InnerContext {
     },
     report: (event) => node.report(event),
     whose: { runId: root, threadId: thread, tenant: tenant || undefined },
+    phase: 'before',
     instead: undefined,
     decision: undefined,
     depends: [...(journal.of(calls.id)?.places.keys() ?? [])].some((place) => place !== OF_TOOL),

@@ -74,7 +74,8 @@ function reserve(
   const { execution, id: task, current: outer } = calls
   const { attempt } = execution
   const { run } = execution.step.level
-  const { tools, host } = run.app
+  const { tools } = run.app
+  const { host } = run.hooked
   const spec = handed ?? tools.get(call.tool)
   const alive = calls.life()
   const underWay = calls.call()
@@ -106,14 +107,15 @@ function reserve(
       return { ...about, replayed: true, ...again(known.value) }
     }
     if (!alive()) {
-      use?.end(false)
+      use.end(false)
       end()
       return new Promise(() => {})
     }
     const frame = new Calls(execution, id, { up: calls, outer, place })
     frame.onWait(() => {
       // Its place is known when the node is entered again, whatever it is called with by then.
-      if (!known) calls.notes.push({ kind: 'past', task, place, value: null })
+      if (!run.journal.of(task)?.places.has(place))
+        calls.notes.push({ kind: 'past', task, place, value: null })
       onWait?.()
     })
     underWay(frame)

@@ -40,5 +40,6 @@ export function wantedFrom(list: readonly Call[]): Wanted[] {
   })
 }
 
-/** Whether an id is one that was minted here. */
-export const isOurs = (id: string | undefined): id is string => id?.startsWith('call_') === true
+/** Whether an id is one that was minted here: providers give such as begin alike. */
+export const isOurs = (id: string | undefined): id is string =>
+  id !== undefined && /^call_(?:[\da-f]{32}|[\w-]{21})$/.test(id)

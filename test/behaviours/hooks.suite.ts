@@ -113,10 +113,9 @@ const table: Cases = {
       const thread = Object.keys(hook)[0] as string
       const late = failure(app.run({ thread, input: {} }))
       // The way to the hook is as long as the store takes.
-      while ((await app.state(thread))?.status !== 'running') await clock.advance(0)
+      while ((await app.state(thread))?.status !== 'running') await pause(1)
       let settled = false
       void late.then(() => (settled = true))
-      // A store has work of its own to do meanwhile.
       for (; !settled; await pause(1)) await clock.advance(20)
       equal(((await late) as Error).name, 'TimeoutError', 'the error')
       equal(clock.pending, 0, 'timers')
