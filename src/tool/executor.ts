@@ -14,7 +14,7 @@ import { roomOf, type Scope } from '../scope/scope.ts'
 import type { Host } from './inside.ts'
 import { ledger } from './ledger.ts'
 import { linked } from './linked.ts'
-import { valueOf } from './outcome.ts'
+import { told, valueOf } from './outcome.ts'
 import { outsideContext, type Outside } from './outside.ts'
 import { perform } from './perform.ts'
 import { checkCaller, checkExecutor } from './rules.ts'
@@ -105,7 +105,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
     try {
       const ending = await perform(spec, own.call, outsideContext(own), tools.keys())
-      return { id: id ?? own.call.id, tool: call.tool, ...ending }
+      return told({ id: id ?? own.call.id, tool: call.tool }, ending)
     } finally {
       own.over = true
       own.use.end(own.begun)

@@ -1,10 +1,9 @@
 import type { Lead } from '../cache/flight.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
-import { isHeddleError, ToolUsageError } from '../errors.ts'
+import { ToolUsageError } from '../errors.ts'
 import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
 import type { Hook, ToolInvocation } from '../hook/hook.ts'
 import { isPolicyOutcome } from '../hook/outcome.ts'
-import { tidy } from '../lib/tidy.ts'
 import { watch, type Bounds, type Watch } from '../lib/within.ts'
 import { withContext } from '../scope/current.ts'
 import { approve } from './approve.ts'
@@ -14,6 +13,7 @@ import { bounded } from './bounded.ts'
 import { cachedOr, type Made } from './cached.ts'
 import { INSIDE } from '../hook/mark.ts'
 import type { InnerContext } from './inside.ts'
+import { denial } from './outcome.ts'
 import type { Ending, Tool, ToolCall } from './tool.ts'
 
 type Success = Ending & { readonly status: 'success' }
@@ -171,11 +171,6 @@ function result(go: Going, args: unknown): Promise<Made> {
     () => given(go),
     () => attempts(body, `Tool "${name}"`, ctx, settings, go.watch),
   )
-}
-
-function denial(error: unknown): Ending | undefined {
-  if (!isHeddleError(error, 'approval_denied')) return undefined
-  return tidy<Ending & { status: 'denied' }>({ status: 'denied', reason: error.details.reason })
 }
 
 function noSuchTool(tool: string, known: Iterable<string>): ToolUsageError {

@@ -4,7 +4,7 @@ import { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
 import { meterOf } from '../engine/meter.ts'
 import { callId, placeOf } from '../engine/place.ts'
-import { valueOf } from './outcome.ts'
+import { told, valueOf } from './outcome.ts'
 import { perform } from './perform.ts'
 import { again, kept } from './replay.ts'
 import { contextOf } from './thread-context.ts'
@@ -155,7 +155,7 @@ function reserve(
         calls.notes.push(last)
         if (ending.status === 'success') run.journal.add(last)
       }
-      return { ...about, ...ending }
+      return told(about, ending)
     } finally {
       end()
     }

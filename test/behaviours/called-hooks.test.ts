@@ -1,6 +1,16 @@
 // What hooks around a tool ask, store and call in a thread is kept apart from what the tool does (SPEC 2, 6; B40).
 import { expect, test } from 'vitest'
-import { compile, field, graph, memory, type Context, type Hook, type Tool } from 'heddle'
+import {
+  ApprovalDenied,
+  compile,
+  createExecutor,
+  field,
+  graph,
+  memory,
+  type Context,
+  type Hook,
+  type Tool,
+} from 'heddle'
 import { silent } from '../fakes/silent.ts'
 import { calling, counted, Counts, openIn, resultOf, Thread } from './calls-parts.ts'
 import { keepBooks } from './harness.ts'
@@ -130,6 +140,28 @@ test('a hook that failed once may ask something else when it is asked again', as
   expect(resultOf(await thread.answerOne('H'))).toEqual(['B', 'H'])
 })
 
+test('a denial that a hook throws is thrown on as it is, inside a thread and outside', async () => {
+  const mine = new ApprovalDenied('not on Sundays', { tool: 't', reason: 'sunday' })
+  const hook: Hook = {
+    beforeTool() {
+      throw mine
+    },
+  }
+  const tools = [counted(new Counts(), 't', () => 1)]
+  const seen: unknown[] = []
+  const thread = threadOn(tools, [hook], async (ctx) => {
+    seen.push(await ctx.call('t', {}).catch((error: unknown) => error))
+    const [one] = await ctx.callAll([{ id: 'c', tool: 't', args: {} }])
+    return one
+  })
+  const denied = { id: 'c', tool: 't', status: 'denied', reason: 'sunday' }
+  expect(resultOf(await thread.start())).toEqual(denied)
+  const executor = createExecutor({ tools, hooks: [hook], logger: silent })
+  seen.push(await executor.run('t', {}).catch((error: unknown) => error))
+  expect(seen.map((one) => one === mine)).toEqual([true, true])
+  expect(await executor.runAll([{ id: 'c', tool: 't', args: {} }])).toEqual([denied])
+})
+
 test('hooks of one request count for what is recorded', async () => {
   const store = memory()
   const tools = [counted(new Counts(), 't', () => 'orig')]
@@ -179,15 +211,11 @@ test('an id that a provider gave is never taken for one of ours', async () => {
   expect(wires).toEqual(['call_0', 'call_0', 'call_0', 'call_0'])
 })
 
-function threadOn(tools: readonly Tool[], hooks: readonly Hook[]): Thread {
+function threadOn(
+  tools: readonly Tool[],
+  hooks: readonly Hook[],
+  work = (ctx: Context): unknown => ctx.call('t', {}),
+): Thread {
   const store = memory()
-  return new Thread(
-    async () => store,
-    tools,
-    (ctx) => ctx.call('t', {}),
-    {
-      hooks,
-      logger: silent,
-    },
-  )
+  return new Thread(async () => store, tools, work, { hooks, logger: silent })
 }

@@ -193,6 +193,7 @@ export const inputCases: Cases = {
   },
 
   async 'ids of ours are used, others are kept for the wire, and repeats are told apart'() {
+    const ours = 'call_0123456789abcdef0123456789abcdef'
     const ids: unknown[] = []
     const note = does('note', (_, ctx) => void ids.push(ctx.callId))
     const wired: unknown[] = []
@@ -205,14 +206,14 @@ export const inputCases: Cases = {
     const calls = [
       wire('note', '{}', 'x'),
       wire('note', '{}', 'x'),
-      wire('note', '{}', 'call_one'),
+      wire('note', '{}', ours),
       wire('note', '{}', ''),
       wire('note', '{}', 'x'),
     ]
     const results = await executorOf([note], { hooks, concurrency: 1 }).runAll(calls)
     equal(
       results.map(({ id }, at) => (at === 3 ? id.slice(0, 5) : id)),
-      ['x', 'x-2', 'call_one', 'call_', 'x-3'],
+      ['x', 'x-2', ours, 'call_', 'x-3'],
       'ids of results',
     )
     equal(wired, ['x', 'x', undefined, undefined, 'x'], 'ids of the wire')
@@ -221,7 +222,7 @@ export const inputCases: Cases = {
       true,
       'ids of calls',
     )
-    equal([ids[2], ids[3], new Set(ids).size], ['call_one', results[3]?.id, 5], 'ids of calls')
+    equal([ids[2], ids[3], new Set(ids).size], [ours, results[3]?.id, 5], 'ids of calls')
   },
 
   async 'a repeat never gets an id that another call has'() {
