@@ -55,13 +55,16 @@ const PAGES = 100
  * `{ content, structuredContent? }`. What the server calls an error rejects with its text. Progress is emitted.
  *
  * @param client A connected client; it stays the caller's to close
- * @throws {ToolUsageError} `only` names a tool that the server lacks, or its list has no end
- * @throws {TypeError | RangeError} A wrong option
+ * @throws {ToolUsageError} `only` or `approve` names a tool that the server lacks, or its list has no end
+ * @throws {TypeError | RangeError} A wrong option, or one that isn't known
  */
 export async function mcpTools(
   client: McpClient,
-  { approve = true, prefix = '', only, timeout = 60_000 }: McpOptions = {},
+  options: McpOptions = {},
 ): Promise<readonly Tool<Args | undefined, unknown>[]> {
+  const { approve = true, prefix = '', only, timeout = 60_000, ...more } = options
+  for (const name of Object.keys(more))
+    throw new TypeError(`Cannot use MCP tools: "${name}" is not known here`)
   if (typeof client?.listTools !== 'function' || typeof client.callTool !== 'function')
     throw new TypeError('Cannot use MCP tools: the client has no listTools and callTool')
   if (approve === null || !['boolean', 'function', 'object'].includes(typeof approve))
@@ -84,6 +87,7 @@ export async function mcpTools(
     if (typeof approve !== 'object') return approve
     return (Object.hasOwn(approve, name) ? approve[name] : undefined) ?? true
   }
+  if (typeof approve === 'object') Object.keys(approve).forEach(named)
   const wanted = only ? [...new Set(only)].map(named) : [...listed.values()]
   return wanted.map(({ name, title, description, inputSchema }) =>
     tool({

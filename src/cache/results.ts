@@ -1,3 +1,4 @@
+import { anything, check } from '../lib/check.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { envelope, type CacheHit, type CacheKind } from './envelope.ts'
@@ -21,10 +22,11 @@ export class ToolResultCache {
   readonly logger: Logger
   readonly clock: Clock
 
-  constructor(
-    port: CachePort,
-    { ns = 'heddle', logger = consoleLogger, clock = systemClock }: ToolResultCacheOptions = {},
-  ) {
+  /** @throws TypeError for options that aren't known */
+  constructor(port: CachePort, options: ToolResultCacheOptions = {}) {
+    const rules = { ns: anything, logger: anything, clock: anything }
+    check('Cannot make a ToolResultCache', rules, options)
+    const { ns = 'heddle', logger = consoleLogger, clock = systemClock } = options
     this.port = port
     this.ns = ns
     this.logger = guarded(logger)

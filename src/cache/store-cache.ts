@@ -1,6 +1,7 @@
 import { fitted } from '../durable/fit.ts'
 import { cachedKey } from '../durable/keys.ts'
 import { sealed } from '../durable/seal.ts'
+import { check, methods, type Rule } from '../lib/check.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { CachePort } from './port.ts'
@@ -13,13 +14,18 @@ export interface StoreCacheOptions {
   readonly clock?: Clock
 }
 
+const string: Rule = [(value) => typeof value === 'string', 'a string']
+
 /**
  * A cache on any store, in a place of its own, beside threads if there are any. Entries of any size fit. Expired ones are
  * misses and are removed when somebody asks for them, or by the store where it can.
  *
- * @throws RangeError if the store takes less than a thread needs
+ * @throws TypeError for what is no store, and for options that aren't known or make no sense; RangeError if the store takes less than a thread needs
  */
 export function storeCache(store: Store, options: StoreCacheOptions = {}): CachePort {
+  const cannot = 'Cannot make a cache on a store'
+  check(cannot, { store: methods('get', 'list', 'commit', 'clear') }, { store: store ?? null })
+  check(cannot, { prefix: string, clock: methods('now') }, options)
   return cacheOn(sealed(fitted(store)), options.clock, options.prefix)
 }
 

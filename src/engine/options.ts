@@ -1,5 +1,6 @@
 import { checkHooks } from '../hook/check.ts'
-import { anything, check, durability, wholeFrom, type Rule } from './check.ts'
+import { anything, call, check, methods, wholeFrom } from '../lib/check.ts'
+import { durability } from './check.ts'
 
 /**
  * Refuses options that make no sense, misspelt ones included.
@@ -9,11 +10,6 @@ import { anything, check, durability, wholeFrom, type Rule } from './check.ts'
  */
 export function checkOptions(graph: unknown, options: { readonly hooks?: unknown }): string {
   const { name = '' } = Object(graph) as { readonly name?: unknown }
-  const methods = (...names: string[]): Rule => [
-    (value) => names.every((one) => typeof Object(value)[one] === 'function'),
-    `an object with the methods ${names.join(', ')}`,
-  ]
-  const call: Rule = [(value) => typeof value === 'function', 'a function']
   const rules = {
     store: methods('get', 'list', 'commit', 'clear'),
     clock: methods('now', 'after'),

@@ -2,7 +2,8 @@ import type { Metadata, Timer, Interruption } from '../durable/records.ts'
 import { checkHooks } from '../hook/check.ts'
 import type { Hook } from '../hook/hook.ts'
 import type { TokenUsage } from '../usage.ts'
-import { anything, check, durability, type Rule } from './check.ts'
+import { anything, check, type Rule } from '../lib/check.ts'
+import { durability } from './check.ts'
 
 /** When a step counts as stored: at once, or when the run pauses or ends (faster; a crash repeats the run). */
 export type Durability = 'step' | 'exit'

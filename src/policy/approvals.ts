@@ -1,4 +1,4 @@
-import { check, type Rule } from '../engine/check.ts'
+import { call, check, type Rule } from '../lib/check.ts'
 import { isHeddleError, ToolUsageError } from '../errors.ts'
 import { stops } from '../hook/dispatch.ts'
 import type { Hook, ToolInvocation } from '../hook/hook.ts'
@@ -20,7 +20,6 @@ export interface ApprovalsOptions extends PolicyOptions {
 }
 
 const NAME = 'approvals'
-const call: Rule = [(value) => typeof value === 'function', 'a function']
 const RULES = {
   when: call,
   decide: call,

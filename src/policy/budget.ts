@@ -1,4 +1,4 @@
-import { wholeFrom, type Rule } from '../engine/check.ts'
+import { wholeFrom, type Rule } from '../lib/check.ts'
 import { BudgetExceeded } from '../errors.ts'
 import type { Hook, LLMInvocation, ToolInvocation } from '../hook/hook.ts'
 import { checkLimits, deed, insideOf, stop, type PolicyOptions } from './policy.ts'

@@ -1,6 +1,7 @@
 import { SchemaError } from '../errors.ts'
 import type { Context } from '../graph/context.ts'
 import { goto, type Goto } from '../graph/graph.ts'
+import { anything, check } from '../lib/check.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Issue } from '../schema.ts'
 import { isReasons, isScore, type GateEvent } from './gate-event.ts'
@@ -26,7 +27,8 @@ export interface GateRecord extends GateResult {
  * `ctx.once`: a crash after it neither repeats nor counts it again. One that throws fails the node, and is no attempt.
  *
  * @param spec What to evaluate, where its result is kept, and the nodes that the run goes on with
- * @throws {TypeError | RangeError} A name, the field or `evaluate` is missing, or `maxAttempts` isn't a whole number from 1
+ * @throws {TypeError | RangeError} A name, the field or `evaluate` is missing, or `maxAttempts` isn't a whole number from 1; a
+ * member isn't known
  * @returns A node; it throws `SchemaError` for a result without a true or false `passed`, or a field with something else in it
  */
 export function gate<
@@ -50,8 +52,12 @@ export function gate<
   /** @default 3 */
   readonly maxAttempts?: number
 }): (state: State, ctx: Context<Event | GateEvent>) => Promise<Goto<Pass | Fail | Escalate, {}>> {
+  const texts = ['name', 'field', 'pass', 'fail', 'escalate'] as const
+  const known = [...texts, 'evaluate', 'maxAttempts'].map((member) => [member, anything] as const)
+  check('Cannot declare a gate', Object.fromEntries(known), spec)
   const { name, evaluate, field, pass, fail, escalate, maxAttempts = 3 } = spec
-  for (const [what, text] of Object.entries({ name, field, pass, fail, escalate })) {
+  for (const what of texts) {
+    const text: unknown = spec[what]
     if (typeof text !== 'string' || text === '')
       throw new TypeError(`Cannot declare a gate: its ${what} is not a non-empty string`)
   }

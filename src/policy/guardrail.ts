@@ -1,4 +1,4 @@
-import { check, type Rule } from '../engine/check.ts'
+import { call, check } from '../lib/check.ts'
 import { GuardrailBlocked, isHeddleError, ToolUsageError } from '../errors.ts'
 import { stops } from '../hook/dispatch.ts'
 import type { Hook, LLMInvocation, ToolInvocation } from '../hook/hook.ts'
@@ -38,7 +38,6 @@ type Made = { readonly replace: unknown } | undefined
  */
 export function guardrail(spec: GuardrailSpec): Hook {
   const { name } = spec ?? {}
-  const call: Rule = [(value) => typeof value === 'function', 'a function']
   check(
     typeof name === 'string' ? `Cannot make guardrail "${name}"` : 'Cannot make a guardrail',
     {

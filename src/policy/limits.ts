@@ -1,4 +1,4 @@
-import { wholeFrom } from '../engine/check.ts'
+import { wholeFrom } from '../lib/check.ts'
 import { RunLimitExceeded } from '../errors.ts'
 import type { Hook } from '../hook/hook.ts'
 import { checkLimits, deed, insideOf, stop, type Invocation, type PolicyOptions } from './policy.ts'

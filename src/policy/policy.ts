@@ -1,4 +1,4 @@
-import { check, type Rule } from '../engine/check.ts'
+import { check, type Rule } from '../lib/check.ts'
 import { ToolUsageError, type HeddleError } from '../errors.ts'
 import type { LLMInvocation, NodeInvocation, ToolInvocation } from '../hook/hook.ts'
 import { INSIDE } from '../hook/mark.ts'

@@ -1,10 +1,11 @@
+import { anything, check } from '../lib/check.ts'
 import { later, systemClock, type Clock } from '../lib/clock.ts'
 import { consoleLogger, guarded, type Logger } from '../lib/logger.ts'
 import { ToolUsageError } from '../errors.ts'
 import { enter, type Frame } from './frame.ts'
 
 export interface ScopeOptions {
-  /** Milliseconds; then the work's signal aborts and `TimeoutError` is thrown, whatever comes of the work. @default none */
+  /** Milliseconds, a positive, finite number; then the work's signal aborts and `TimeoutError` is thrown, whatever comes of the work. @default none */
   readonly timeout?: number
   /** Aborts the work, too; its reason is thrown. */
   readonly signal?: AbortSignal
@@ -25,24 +26,35 @@ export interface Bounds {
   readonly clock: Clock
 }
 
+/** What lasts as long as the options of a `LoopRunner`. */
+export const LASTING = { graceMs: anything, logger: anything, clock: anything } as const
+
+const OPTIONS = { ...LASTING, timeout: anything, signal: anything } as const
+
 /**
  * Fills in what options leave out.
  *
- * @throws ToolUsageError for work that is no function, a timeout that is no positive number, a negative grace
+ * @throws ToolUsageError for work that is no function, a timeout that is no positive, finite number, and a grace that is
+ * negative or not finite; TypeError for options that aren't known
  */
 export function boundsOf(work: unknown, options: ScopeOptions): Bounds {
   if (typeof work !== 'function') throw usage(`Cannot run work: it is ${typeof work}, no function`)
+  check('Cannot run work', OPTIONS, options)
   const { timeout, signal, graceMs = 5000, logger = consoleLogger, clock = systemClock } = options
   if (timeout !== undefined) checkTimeout('run work', timeout)
   if (!(typeof graceMs === 'number' && graceMs >= 0 && graceMs < Infinity))
-    throw usage(`Cannot run work: graceMs is ${String(graceMs)}, no number of milliseconds`)
+    throw usage(
+      `Cannot run work: graceMs is ${String(graceMs)}, no finite number of milliseconds from 0`,
+    )
   return { timeout, signal, graceMs, logger: guarded(logger), clock }
 }
 
 /** Refuses a timeout that is no positive, finite number. */
 export function checkTimeout(what: string, timeout: unknown): void {
   if (!(typeof timeout === 'number' && timeout > 0 && timeout < Infinity))
-    throw usage(`Cannot ${what}: timeout is ${String(timeout)}, no positive number of milliseconds`)
+    throw usage(
+      `Cannot ${what}: timeout is ${String(timeout)}, no positive, finite number of milliseconds`,
+    )
 }
 
 /** A mistake in using scopes. */

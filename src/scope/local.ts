@@ -1,4 +1,6 @@
 import { ToolUsageError } from '../errors.ts'
+import { call, check } from '../lib/check.ts'
+import { quietly } from '../lib/quietly.ts'
 import { currentScope } from './frame.ts'
 import { hold, roomOf, shut, shutAll, takes, type Closer, type Room, type Scope } from './scope.ts'
 
@@ -29,11 +31,13 @@ interface Held<Value> extends Closer {
  *
  * @param make Makes the value, which may be a promise; one that throws or rejects is asked again next time. The scope that it
  * gets lives as long as the value
+ * @throws TypeError for options that aren't known, or a `close` that is no function
  */
 export function scopeLocal<Value>(
   make: (scope: Scope) => Value,
   options: ScopeLocalOptions<Value> = {},
 ): ScopeLocal<Value> {
+  check('Cannot make a scopeLocal', { close: call }, options)
   const values = new WeakMap<Room, Held<Value>>()
   const of = (room: Room): Held<Value> | undefined => {
     const held = values.get(room)
@@ -47,13 +51,15 @@ export function scopeLocal<Value>(
       value,
       local: true,
       async close() {
-        const made = value instanceof Promise ? await settled(value) : [value]
-        for (const one of made) await options.close?.(one as Awaited<Value>)
+        for (const one of made ? await made : [value]) await options.close?.(one as Awaited<Value>)
       },
     }
     hold(room, held)
     values.set(room, held)
-    if (value instanceof Promise) value.catch(() => room.closers.delete(held))
+    // Awaited here, ahead of whoever asked for it: a failed one is forgotten by then.
+    const made = isThenable(value)
+      ? settled(value, () => void room.closers.delete(held))
+      : undefined
     return value
   }
 
@@ -76,12 +82,22 @@ export async function closeScope(scope: Scope): Promise<void> {
   await shutAll(roomOf(scope), ({ local }) => local === true)
 }
 
+/** Whether something is a promise of any kind or realm. What can't be looked at is none. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return quietly(() => typeof (Object(value) as { readonly then?: unknown }).then) === 'function'
+}
+
 /** What came of a promise, in a list; nothing if it rejects: whoever asked for it knows. */
-function settled(value: Promise<unknown>): Promise<readonly unknown[]> {
-  return value.then(
-    (made) => [made],
-    () => [],
-  )
+async function settled(
+  value: PromiseLike<unknown>,
+  failed: () => void,
+): Promise<readonly unknown[]> {
+  try {
+    return [await value]
+  } catch {
+    failed()
+    return []
+  }
 }
 
 function find(scope: Scope | undefined): Room {

@@ -1,10 +1,12 @@
 /// <reference lib="esnext.disposable" />
+import { anything, check } from '../lib/check.ts'
 import { later, systemClock } from '../lib/clock.ts'
 import { consoleLogger, guarded } from '../lib/logger.ts'
 import {
   bounded,
   boundsOf,
   checkTimeout,
+  LASTING,
   usage,
   type Bounded,
   type ScopeOptions,
@@ -32,8 +34,12 @@ export class LoopRunner {
   #warm: Warm | undefined
   #closing: Promise<void> | undefined
 
-  /** @param options What holds for every `run`, and for closing. Nothing is opened before the first `run` */
+  /**
+   * @param options What holds for every `run`, and for closing. Nothing is opened before the first `run`
+   * @throws TypeError for options that aren't known
+   */
   constructor(options: Pick<ScopeOptions, 'graceMs' | 'logger' | 'clock'> = {}) {
+    check('Cannot make a LoopRunner', LASTING, options)
     this.#options = options
   }
 
@@ -71,7 +77,9 @@ export class LoopRunner {
    *
    * @throws ToolUsageError from inside the runner's own work where that can be seen; elsewhere the timeout ends the wait for itself
    */
-  async close({ timeout = 30_000 }: { readonly timeout?: number } = {}): Promise<void> {
+  async close(options: { readonly timeout?: number } = {}): Promise<void> {
+    check('Cannot close a LoopRunner', { timeout: anything }, options)
+    const { timeout = 30_000 } = options
     checkTimeout('close a LoopRunner', timeout)
     this.#check('close a LoopRunner')
     await (this.#closing ??= this.#end(timeout))

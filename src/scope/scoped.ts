@@ -7,7 +7,7 @@ import { openScope, type Scope } from './scope.ts'
  *
  * @param work Called at once. After a timeout or an abort it has the grace to end; what comes of it then is dropped
  * @throws `TimeoutError` after the timeout; the reason of the caller's signal; ToolUsageError for work that is no function and a
- * timeout that is no positive number
+ * timeout that is no positive, finite number; TypeError for options that aren't known
  */
 export async function scoped<Value>(
   work: (scope: Scope) => Value | Promise<Value>,

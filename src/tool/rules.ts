@@ -1,8 +1,7 @@
-import { check, wholeFrom, type Rule } from '../engine/check.ts'
+import { call, check, methods, wholeFrom, type Rule } from '../lib/check.ts'
 import { checkHooks } from '../hook/check.ts'
 import { LONGEST } from '../lib/clock.ts'
 
-const call: Rule = [(value) => typeof value === 'function', 'a function']
 const text: Rule = [(value) => typeof value === 'string', 'a string']
 const name: Rule = [(value) => typeof value === 'string' && value !== '', 'a non-empty string']
 const record: Rule = [
@@ -23,10 +22,6 @@ const scope: Rule = [
 ]
 const list: Rule = [Array.isArray, 'a list']
 
-const methods = (...names: string[]): Rule => [
-  (value) => names.every((one) => typeof Object(value)[one] === 'function'),
-  `an object with the methods ${names.join(', ')}`,
-]
 const from = (least: number, most = Number.MAX_VALUE): Rule => [
   (value) => typeof value === 'number' && value >= least && value <= most,
   `a number from ${least} ${most < Number.MAX_VALUE ? `to ${most}` : 'on'}`,

@@ -171,6 +171,10 @@ function makingCases({ at, listing }: Bench, sdk: string): Cases {
         message,
       )
       equal(details, { tool: 'sned' }, 'details')
+      // Somebody renamed it: what was said of it would be passed over.
+      const renamed = at(async () => {}, { approve: { read: false, desk_send: false } })
+      const refused = await refusedWith('tool_usage_error', () => renamed)
+      equal(refused.details, { tool: 'desk_send' }, 'details')
     },
 
     'a tool named like something that every object has still asks': async () => {

@@ -45,6 +45,7 @@ describe('what makes no sense is refused before the server is asked', () => {
     [client, { approve: null }],
     [client, { only: 'read' }],
     [client, { prefix: 1 }],
+    [client, { approved: false }],
   ])('%o with %o', async (given, options) => {
     await expect(mcpTools(given as never, options as never)).rejects.toThrow(TypeError)
   })

@@ -6,6 +6,25 @@ import { follow, lead, type Flights } from '../../src/cache/flight.ts'
 import { cacheOn } from '../../src/cache/store-cache.ts'
 import { countedSignal } from '../behaviours/books.ts'
 
+describe('what makes no sense is refused', () => {
+  it.each([
+    [undefined, {}, 'store is not an object with the methods get, list, commit, clear'],
+    [{ get() {} }, {}, 'store is not an object with the methods get, list, commit, clear'],
+    [memory(), { ttl: 5 }, '"ttl" is not known here'],
+    [memory(), { prefix: 1 }, 'prefix is not a string'],
+    [memory(), { clock: {} }, 'clock is not an object with the methods now'],
+  ])('storeCache(%o, %o)', (store, options, why) => {
+    const make = () => storeCache(store as never, options as never)
+    expect(make).toThrow(TypeError)
+    expect(make).toThrow(`Cannot make a cache on a store: ${why}`)
+  })
+
+  it('a misspelt option of a ToolResultCache', () => {
+    const make = () => new ToolResultCache(storeCache(memory()), { prefix: 'a' } as never)
+    expect(make).toThrow(new TypeError('Cannot make a ToolResultCache: "prefix" is not known here'))
+  })
+})
+
 describe('an envelope', () => {
   it('is the text of the table, with the time it was stored', () => {
     const at = new Date('2026-03-01T08:00:00Z')

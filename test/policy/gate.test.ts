@@ -27,6 +27,12 @@ describe('declaring', () => {
   ])('is refused with %o', (wrong) => {
     expect(() => gate({ ...right, ...(wrong as object) })).toThrow(TypeError)
   })
+  it.each([
+    [{ ...right, attempts: 2 }, '"attempts" is not known here'],
+    [undefined, 'what is given is undefined'],
+  ])('is refused with %o', (spec, why) => {
+    expect(() => gate(spec as never)).toThrow(`Cannot declare a gate: ${why}`)
+  })
   it.each([0, -1, 1.5, Number.NaN, '3'])('is refused with maxAttempts %o', (maxAttempts) => {
     const spec = { ...right, maxAttempts: maxAttempts as number }
     expect(() => gate(spec)).toThrow(RangeError)

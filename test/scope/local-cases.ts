@@ -63,6 +63,58 @@ export const localCases = {
     }
   },
 
+  async 'a promise may be of any kind: one that rejects is asked again, and what it comes to is closed'() {
+    const closed: unknown[] = []
+    let thens = 0
+    const thenable = (settle: (done: (value: string) => void, no: (e: Error) => void) => void) => ({
+      // oxlint-disable-next-line unicorn/no-thenable -- that is the case
+      then: (done: (value: string) => void, no: (error: Error) => void) => (
+        thens++,
+        settle(done, no)
+      ),
+    })
+    const values = [
+      thenable((_, no) => no(new Error('not yet'))),
+      thenable((done) => done('client')),
+    ] as unknown as Promise<string>[]
+    const local = scopeLocal(() => values.shift() as Promise<string>, {
+      close: (value) => void closed.push(value),
+    })
+    const client = await scoped(async (scope) => {
+      const failed = await rejection((async () => local.get(scope))())
+      equal(String(failed), 'Error: not yet', 'the first')
+      return local.get(scope)
+    })
+    equal(
+      [client, closed, thens],
+      ['client', ['client'], 4],
+      'the value, what was closed, how often it was asked',
+    )
+  },
+
+  async 'a value that bears no looking at is a value'() {
+    const closed: unknown[] = []
+    const odd = {
+      // oxlint-disable-next-line unicorn/no-thenable -- that is the case
+      get then(): never {
+        throw new Error('do not look')
+      },
+    }
+    const local = scopeLocal(() => odd, { close: (value) => void closed.push(value) })
+    await scoped((scope) => equal(local.get(scope) === odd, true, 'the value'))
+    equal([closed.length, closed[0] === odd], [1, true], 'what was closed')
+  },
+
+  async 'options that are not known, and a close that is no function, are refused'() {
+    for (const [wrong, why] of [
+      [{ dispose() {} }, '"dispose" is not known here'],
+      [{ close: true }, 'close is not a function'],
+    ] as const) {
+      const error = await rejection((async () => scopeLocal(() => 1, wrong as never))())
+      equal(String(error), `TypeError: Cannot make a scopeLocal: ${why}`, 'the error')
+    }
+  },
+
   async 'a value that never came has nothing to close, and its scope ends'() {
     const { logger, errors } = listening()
     const local = scopeLocal(() => Promise.reject(new Error('never')), { close: () => {} })

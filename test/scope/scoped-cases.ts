@@ -1,4 +1,4 @@
-import { scoped, type Scope } from 'heddle'
+import { LoopRunner, scoped, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
 import { gate, heard, listening, rejection, turn, untilAborted, watch } from './tools.ts'
@@ -264,7 +264,7 @@ export const scopedCases = {
     equal((call.outcome() as { error: DOMException }).error.name, 'TimeoutError', 'the error')
   },
 
-  async 'work that is no function, and what is no positive number of milliseconds, are refused'() {
+  async 'work that is no function, and what is no positive, finite number of milliseconds, are refused'() {
     let ran = 0
     const work = (): void => void ran++
     for (const wrong of [undefined, null, 'work', Promise.resolve(1), {}])
@@ -273,6 +273,32 @@ export const scopedCases = {
       await refusedWith('tool_usage_error', () => scoped(work, { timeout: timeout as never }))
     for (const graceMs of [-1, NaN, Infinity, '5', null])
       await refusedWith('tool_usage_error', () => scoped(work, { graceMs: graceMs as never }))
+    const { message } = await refusedWith('tool_usage_error', () =>
+      scoped(work, { timeout: Infinity }),
+    )
+    const why = 'timeout is Infinity, no positive, finite number of milliseconds'
+    equal(message, `Cannot run work: ${why}`, 'the message')
     equal(ran, 0, 'how often the work ran')
+  },
+
+  async 'options that are not known are refused, and nothing runs'() {
+    let ran = 0
+    const work = (): void => void ran++
+    const runner = new LoopRunner()
+    const wrong: readonly [string, string, () => unknown][] = [
+      ['run work', 'timeOut', () => scoped(work, { timeOut: 5 } as never)],
+      ['run work', 'grace', () => runner.run(work, { grace: 5 } as never)],
+      ['make a LoopRunner', 'timeout', () => new LoopRunner({ timeout: 5 } as never)],
+      ['close a LoopRunner', 'graceMs', () => runner.close({ graceMs: 5 } as never)],
+    ]
+    for (const [what, name, call] of wrong)
+      equal(
+        String(await rejection((async () => call())())),
+        `TypeError: Cannot ${what}: "${name}" is not known here`,
+        what,
+      )
+    equal(ran, 0, 'how often the work ran')
+    await runner.run(work)
+    await runner.close()
   },
 }
