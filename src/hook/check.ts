@@ -1,6 +1,7 @@
 import { hookName } from './name.ts'
 
-const METHODS: readonly string[] = [
+/** What hooks may be called for. */
+export const METHODS: readonly string[] = [
   ...['beforeTool', 'afterTool', 'onToolError'],
   ...['beforeLlm', 'afterLlm', 'onLlmError'],
   ...['beforeNode', 'afterNode', 'onNodeError'],

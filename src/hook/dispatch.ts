@@ -2,6 +2,7 @@ import { ToolUsageError } from '../errors.ts'
 import { consoleLogger } from '../lib/logger.ts'
 import { quietly } from '../lib/quietly.ts'
 import type { Inside } from '../tool/inside.ts'
+import { METHODS } from './check.ts'
 import type { Hook, ShortCircuit } from './hook.ts'
 import { INSIDE } from './mark.ts'
 import { errorType, hookName } from './name.ts'
@@ -36,20 +37,24 @@ export const isShortCircuit = (value: unknown): value is ShortCircuit =>
  *
  * @param hooks In this order: as they were registered
  * @param inv What is about to happen; it is frozen
- * @throws what a hook throws, the same object; ToolUsageError if one gives back anything but a short circuit or nothing
+ * @throws what a hook throws, the same object; ToolUsageError if one gives back anything but a short circuit or nothing;
+ * TypeError for a method that isn't known
  */
-export const runBefore = (
+export async function runBefore(
   hooks: readonly Hook[],
   method: Before,
   inv: object,
-): Promise<ShortCircuit | undefined> => ask(hooks, method, inv)
+): Promise<ShortCircuit | undefined> {
+  known('before', method)
+  return ask(hooks, method, inv)
+}
 
 /**
  * Hands what came of something through hooks. `undefined` keeps it; anything else, `null` too, replaces it for the next.
  *
  * @param hooks In this order: the reverse of how they were registered
  * @param inv What has happened; it is frozen
- * @throws what a hook throws, the same object
+ * @throws what a hook throws, the same object; TypeError for a method that isn't known
  */
 export async function runAfter<Value>(
   hooks: readonly Hook[],
@@ -57,6 +62,7 @@ export async function runAfter<Value>(
   inv: object,
   value: Value,
 ): Promise<Value> {
+  known('after', method)
   const going = watch(Object.freeze(inv))
   for (const hook of hooks) {
     if (!going()) throw signalOf(inv)?.reason
@@ -78,6 +84,7 @@ export async function runAfter<Value>(
  *
  * @param hooks In this order: the reverse of how they were registered
  * @param inv What has failed; it is frozen
+ * @throws TypeError for a method that isn't known
  */
 export async function runOnError(
   hooks: readonly Hook[],
@@ -85,6 +92,7 @@ export async function runOnError(
   inv: object,
   error: unknown,
 ): Promise<ShortCircuit | undefined> {
+  known('Error', method)
   const going = watch(Object.freeze(inv))
   for (const hook of hooks) {
     if (!going()) break
@@ -145,6 +153,12 @@ export function stops(inv: object, error: unknown): boolean {
   return signal?.aborted === true && signal.reason === error
 }
 
+/** Refuses what is no method of that kind. */
+function known(kind: string, method: string): void {
+  if (!METHODS.includes(method) || !method.includes(kind))
+    throw new TypeError(`Cannot call hooks: "${method}" is not known here`)
+}
+
 const ctxOf = (inv: object): { readonly signal?: AbortSignal; readonly [INSIDE]?: Inside } =>
   Object((inv as { readonly ctx?: unknown }).ctx) as object
 
@@ -173,7 +187,7 @@ async function verdictOf(
   )
 }
 
-/** Logs what a hook threw; tells whether it is an error at all. Its message stays out: it may hold secrets. */
+/** Logs what a hook threw, which may be what it decided; tells whether it is an error at all. Its message stays out: it may hold secrets. */
 function report(
   hooks: readonly Hook[],
   hook: Hook,
@@ -183,9 +197,11 @@ function report(
 ): boolean {
   if (stops(inv, error)) return false
   const logger = ctxOf(inv)[INSIDE]?.host.logger ?? consoleLogger
-  const level = isPolicyOutcome(error) ? 'debug' : 'error'
+  const [level, did] = isPolicyOutcome(error)
+    ? (['debug', 'decided'] as const)
+    : (['error', 'failed'] as const)
   const data = { method, error: errorType(error) }
-  quietly(() => logger[level](`A hook failed: ${method} of ${nameOf(hooks, hook, inv)}`, data))
+  quietly(() => logger[level](`A hook ${did}: ${method} of ${nameOf(hooks, hook, inv)}`, data))
   return true
 }
 

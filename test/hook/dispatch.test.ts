@@ -258,12 +258,34 @@ describe('runBeforeOrUndo', () => {
   })
 })
 
+const tell = (hooks: readonly Hook[], method: never, inv: object): Promise<unknown> =>
+  runOnError(hooks, method, inv, new Error('no'))
+const after = (hooks: readonly Hook[], method: never, inv: object): Promise<unknown> =>
+  runAfter(hooks, method, inv, 1)
+
+it.each([
+  ['beforeTol', runBefore],
+  ['afterTool', runBefore],
+  ['onEvent', runBefore],
+  ['aftertool', after],
+  ['beforeTool', after],
+  ['onToolEror', tell],
+  ['onEvent', tell],
+] as const)('"%s" is refused where it is no method of that kind', async (method, run) => {
+  let called = 0
+  const hook = { [method]: () => void called++ }
+  const error = await failure(run([hook], method as never, {}))
+  expect(error).toBeInstanceOf(TypeError)
+  expect(error).toHaveProperty('message', `Cannot call hooks: "${method}" is not known here`)
+  expect(called).toBe(0)
+})
+
 describe('what is logged', () => {
   it('is at debug what a policy decided', async () => {
     const { inv, lines } = logged()
     await failure(runBefore([failing('beforeTool', 'throws', budget())], 'beforeTool', inv))
     const data = { method: 'beforeTool', error: 'BudgetExceeded' }
-    expect(lines).toEqual([['debug', 'A hook failed: beforeTool of hook "bad"', data]])
+    expect(lines).toEqual([['debug', 'A hook decided: beforeTool of hook "bad"', data]])
   })
 
   it('is nothing of control flow', async () => {
