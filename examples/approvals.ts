@@ -43,9 +43,11 @@ function inWords(result: CallResult): string {
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/approvals.ts
-if (globalThis.process?.argv[1]?.endsWith('approvals.ts')) {
+if (/\bapprovals\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   const store = memory()
-  const open = () => compile(desk, { store, tools: [refund], hooks: [small] })
+  // The policy logs what it stops; here that would be noise.
+  const logger = { debug() {}, warn() {}, error() {} }
+  const open = () => compile(desk, { store, tools: [refund], hooks: [small], logger })
   const { status } = await open().run({ thread: 't1', input: { amounts: [15, 120, 4000] } })
   console.log(status, paid)
 

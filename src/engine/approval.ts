@@ -17,6 +17,8 @@ export const inArgs = (issue: Issue): Issue => ({
 
 /** What is wrong with an answer to an approval, whichever tool it is about; nothing, if it has the right shape. */
 export function approvalIssues(answer: unknown): readonly Issue[] | undefined {
+  if (typeof answer !== 'object')
+    return [{ message: 'Expected { approve: true } or { approve: false }' }]
   const given = Object(answer) as Readonly<Record<string, unknown>>
   const types: Readonly<Record<string, string>> = {
     approve: 'boolean',

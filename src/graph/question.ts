@@ -9,7 +9,7 @@ export interface Question<Payload = unknown, Answer = unknown> {
   readonly schema: Schema<any, Answer>
   /** Whether an interruption asks this question; types its payload. */
   is(interruption: Interruption): interruption is Interruption<Payload>
-  /** The `answers` for one interruption, typed. */
+  /** The `answers` for one interruption, typed. `TypeError` without one. */
   reply(interruption: Interruption, answer: Answer): { readonly [id: string]: Answer }
 }
 
@@ -35,6 +35,10 @@ export function question<Payload, Answer>(spec: {
     ...(payload && { payload }),
     schema,
     is: (interruption): interruption is Interruption<Payload> => interruption.key === key,
-    reply: (interruption, answer) => ({ [interruption.id]: answer }),
+    reply(interruption, answer) {
+      if (typeof interruption?.id !== 'string')
+        throw new TypeError('Cannot reply: there is no interruption')
+      return { [interruption.id]: answer }
+    },
   }
 }

@@ -64,9 +64,10 @@ export function approvals(spec: ApprovalsOptions): Hook {
       try {
         await approve(inv, rule)
       } catch (error) {
-        // What a person denied is no news; what this policy did is.
-        const own = !decision && !inside.asked && inside.decision?.by === NAME
-        if (own && isHeddleError(error, 'approval_denied')) stopped(inv, error.code)
+        // What it decided itself and has on record was told when it did.
+        const told = decision ?? (inside.asked && inside.decision?.by === NAME)
+        const denied = isHeddleError(error, 'approval_denied') && !told
+        if (denied || isHeddleError(error, 'approval_pending')) stopped(inv, error.code)
         throw error
       }
     },

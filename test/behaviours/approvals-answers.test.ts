@@ -82,10 +82,12 @@ describe('an answer', () => {
     const story = open(() => batch(() => [wants('c1', 'send')]), { tools: desk(effects) })
     const { open: asked } = await story.start()
     const { id } = asked[0]!
+    const member = 'at "approve": Expected a boolean'
+    const whole = 'Expected { approve: true } or { approve: false }'
     for (const answer of [true, false, null, undefined, '', 0, 'yes', {}, [], { approve: 'yes' }]) {
       const error = await story.refuses({ answer }, 'schema_error')
       expect(error.message).toBe(
-        `Cannot accept the answer to "${id}" in graph "desk": at "approve": Expected a boolean`,
+        `Cannot accept the answer to "${id}" in graph "desk": ${typeof answer === 'object' ? member : whole}`,
       )
     }
     await story.refuses({ answers: { [id]: { approve: true, arg: {} } } }, 'schema_error')

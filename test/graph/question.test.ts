@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Interruption } from '../../src/durable/records.ts'
 import { question } from '../../src/graph/question.ts'
+import { approval } from '../../src/tool/approval.ts'
 
 const answer = z.object({ ok: z.boolean() })
 const refund = question({ key: 'refund', payload: z.object({ amount: z.number() }), answer })
@@ -21,6 +22,13 @@ describe('a question', () => {
 
   it('makes the answers for one interruption', () => {
     expect(refund.reply(asked('refund'), { ok: false })).toEqual({ int_1: { ok: false } })
+  })
+
+  it.each([undefined, null, {}])('makes none for %o, which is no interruption', (nothing) => {
+    for (const { reply } of [refund, approval])
+      expect(() => reply(nothing as never, {} as never)).toThrow(
+        new TypeError('Cannot reply: there is no interruption'),
+      )
   })
 
   it('works without its object', () => {

@@ -285,6 +285,37 @@ describe('on record', () => {
   })
 })
 
+describe('what stops a call is logged, as a warning', () => {
+  const told = (outcome: string) => [
+    'Policy "approvals" stopped a call of a tool',
+    { policy: 'approvals', outcome, tool: 'read', call: expect.stringMatching(/^call_/) },
+  ]
+
+  it('where nobody can be asked, and where the rule decides', async () => {
+    const lines: unknown[] = []
+    const logger: Logger = { ...silent, warn: (...line) => void lines.push(line) }
+    for (const more of [{}, { decide: () => ({ approve: false }) as const }]) {
+      const hooks = [approvals({ ...always, ...more })]
+      const executor = createExecutor({ tools: desk(new Effects()), hooks, logger })
+      await executor.runAll([wants('c1', 'read')])
+    }
+    expect(lines).toEqual([told('approval_pending'), told('approval_denied')])
+  })
+
+  it('where a person says no; a question and a yes are no refusals', async () => {
+    for (const approve of [true, false]) {
+      const lines: unknown[] = []
+      const logger: Logger = { ...silent, warn: (...line) => void lines.push(line) }
+      const { app } = inside([approvals(always)], logger)
+      const calls = [wants('c1', 'read')]
+      await app(calls).run({ thread: 't', input: {} })
+      expect(lines).toEqual([])
+      await app(calls).run({ thread: 't', answer: { approve } })
+      expect(lines).toEqual(approve ? [] : [told('approval_denied')])
+    }
+  })
+})
+
 describe('in shadow mode', () => {
   it.each([
     ['asked', {}, 'approval_pending'],
