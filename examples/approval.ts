@@ -38,7 +38,7 @@ export async function answer(store: Store, asked: Interruption, ok: boolean): Pr
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/approval.ts
-if (globalThis.process?.argv[1]?.endsWith('approval.ts')) {
+if (/\bapproval\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   const store = memory()
   console.log(await ask(store, 't1', 120))
   for (const asked of await inbox(store)) console.log(await answer(store, asked, true))

@@ -40,7 +40,7 @@ const publish = graph({
 export const app = compile(publish)
 
 // Only when this file is the program: node scripts/run.mjs examples/child.ts
-if (globalThis.process?.argv[1]?.endsWith('child.ts')) {
+if (/\bchild\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   await app.run({ thread: 'p1', input: { title: 'Looms', body: 'A loom is …' } })
   await app.run({ thread: 'p1', answer: 'fine' })
   console.log((await app.run({ thread: 'p1', answer: 'no' })).state.log)

@@ -39,6 +39,6 @@ export async function lookUpAll(words: readonly string[], lookUp: LookUp): Promi
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/fan-out.ts
-if (globalThis.process?.argv[1]?.endsWith('fan-out.ts')) {
+if (/\bfan-out\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   console.log(await lookUpAll(['warp', 'weft'], async (word) => word.length))
 }

@@ -56,7 +56,7 @@ function inWords(result: CallResult): string {
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/policies.ts
-if (globalThis.process?.argv[1]?.endsWith('policies.ts')) {
+if (/\bpolicies\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   const list = ['paid with 4111111111111111', 'my password is bird', 'thanks', 'bye']
   const { state } = await app.run({ thread: 't1', input: { notes: list } })
   console.log(state.results.join('\n'))

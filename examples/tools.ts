@@ -41,7 +41,7 @@ function inWords(result: CallResult): string {
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/tools.ts
-if (globalThis.process?.argv[1]?.endsWith('tools.ts')) {
+if (/\btools\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   const executor = createExecutor({ tools: [rate, refund], cache: storeCache(memory()) })
   console.log(await executor.run(rate, { region: 'EU' }))
   // As models send them: text that may be anything.

@@ -36,7 +36,7 @@ export function stop(): Promise<void> {
 }
 
 // Only when this file is the program: node scripts/run.mjs examples/warm.ts
-if (globalThis.process?.argv[1]?.endsWith('warm.ts')) {
+if (/\bwarm\.[cm]?[jt]s$/.test(globalThis.process?.argv[1] ?? '')) {
   console.log(await Promise.all([handle({ region: 'eu' }), handle({ region: 'mars' })]))
   await stop()
   console.log(log)
