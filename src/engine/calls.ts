@@ -54,6 +54,8 @@ export class Calls implements Work {
   /** Where the call of this tool stands among those. */
   readonly place: string | undefined
   waits = false
+  /** The last tool that was called has its id: ids take their time, and tools begin in the order of their calls. */
+  named: Promise<unknown> | undefined
   /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
   #tries = 0
   #ended = false
@@ -84,13 +86,12 @@ export class Calls implements Work {
     id: string,
     tool?: { readonly up: Calls; readonly outer: Work | undefined; readonly place: string },
   ) {
-    const { up } = tool ?? {}
     this.execution = execution
     this.id = id
-    this.up = up
+    this.up = tool?.up
     this.outer = tool?.outer
     this.place = tool?.place
-    this.#around = up?.life()
+    this.#around = tool?.up.life()
   }
 
   /**
@@ -181,9 +182,9 @@ export class Calls implements Work {
 
   /** Holds a call back. */
   holdBack(group: string, then: (how: HeldBack) => void): void {
-    const held = {
+    const held: Held = {
       group,
-      goOn: (how: HeldBack): void => {
+      goOn: (how) => {
         cancel()
         if (this.held.includes(held)) this.held.splice(this.held.indexOf(held), 1)
         then(how)

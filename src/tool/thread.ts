@@ -2,7 +2,7 @@ import { decode, encode, type Cell } from '../durable/codec.ts'
 import type { PlaceEntry } from '../durable/journal.ts'
 import { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
-import { meterOf } from '../engine/meter.ts'
+import { meterOf, type Use } from '../engine/meter.ts'
 import { callId, placeOf } from '../engine/place.ts'
 import { told, valueOf } from './outcome.ts'
 import { perform } from './perform.ts'
@@ -16,7 +16,7 @@ export const machine: Machine = {
   async call(calls, tool, args, { emit } = {}) {
     const [name, spec] = typeof tool === 'string' ? [tool] : [tool.name, tool]
     const [wanted] = wantedFrom([{ tool: name, args }]) as [Wanted]
-    return valueOf(await reserve(calls, wanted, { spec, emit })(), name)
+    return valueOf(await reserve(calls, wanted, { spec, emit }).run(), name)
   },
 
   callAll(calls, list, { concurrency = 4, emit, agent } = {}) {
@@ -24,20 +24,19 @@ export const machine: Machine = {
     const reserved = wantedFrom(list).map((wanted) =>
       reserve(calls, wanted, { agent, emit: emit && ((data) => emit(data, wanted.call)) }),
     )
-    return inTurns(reserved, concurrency)
+    // They begin at once, in their order.
+    const ready = Promise.all(reserved.map((one) => one.ready))
+    return ready.then(() => inTurns(reserved, concurrency))
   },
 }
 
 /** Runs so many at a time, in order; one that waits leaves its turn to the next. */
-export function inTurns<Result>(
-  work: readonly ((leave: () => void) => Promise<Result>)[],
-  concurrency: number,
-): Promise<Result[]> {
-  const results: Promise<Result>[] = []
+function inTurns(work: readonly Reserved[], concurrency: number): Promise<CallResult[]> {
+  const results: Promise<CallResult>[] = []
   return new Promise((resolve, reject) => {
     const next = (): void => {
-      const run = work[results.length]
-      if (!run) return
+      const one = work[results.length]
+      if (!one) return
       let left = false
       const leave = (): void => {
         if (!left) {
@@ -45,7 +44,7 @@ export function inTurns<Result>(
           next()
         }
       }
-      const result = run(leave)
+      const result = one.run(leave)
       results.push(result)
       if (results.length === work.length) Promise.all(results).then(resolve, reject)
       result.then(leave, leave)
@@ -60,17 +59,23 @@ interface Settings extends Pick<MachineOptions, 'agent'> {
   readonly emit?: ((data: unknown) => void | Promise<void>) | undefined
 }
 
+/** A call whose place is kept. */
+interface Reserved {
+  /** Settles when it can begin. */
+  readonly ready: Promise<unknown>
+  /** @param onWait Called when it first waits for a person or a clock */
+  run(onWait?: () => void): Promise<CallResult>
+}
+
 /**
  * Keeps the place of a call among those of its task, in the order of the calls. From here on the task doesn't count as
  * paused before the call has ended, or waits itself.
- *
- * @returns What runs it; `onWait` is called when it first waits
  */
 function reserve(
   calls: Calls,
   { given, call }: Wanted,
   { spec: handed, agent, emit }: Settings,
-): (onWait?: () => void) => Promise<CallResult> {
+): Reserved {
   const { execution, id: task, current: outer } = calls
   const { attempt } = execution
   const { run } = execution.step.level
@@ -92,7 +97,7 @@ function reserve(
     execution.quiet()
   }
 
-  return async (onWait) => {
+  const begin = async (): Promise<Begun> => {
     const place = await named
     const known = run.journal.of(task)?.places.get(place)
     // It has its number from here, where calls come in their order, and keeps it while it waits.
@@ -100,7 +105,12 @@ function reserve(
     const use = meterOf(run).begin('tool', held)
     // What has run is counted.
     if (known?.kind === 'call' || known?.kind === 'ran') use.end(false)
-    const id = await callId(task, place)
+    return { place, known, use, id: await inOrder(calls, callId(task, place)) }
+  }
+  const ready = begin()
+
+  const go = async (onWait?: () => void): Promise<CallResult> => {
+    const { place, known, use, id } = await ready
     const about = { id: given ?? id, tool: call.tool }
     if (known?.kind === 'call') {
       end()
@@ -160,4 +170,24 @@ function reserve(
       end()
     }
   }
+  return { ready, run: go }
+}
+
+/** What is known of a call when it begins. */
+interface Begun {
+  readonly place: string
+  readonly known: PlaceEntry | undefined
+  readonly use: Use
+  readonly id: string
+}
+
+/** What a call waits for, once those before it have it too. */
+function inOrder<Value>(calls: Calls, own: Promise<Value>): Promise<Value> {
+  const before = calls.named
+  const mine = (async () => {
+    await before
+    return own
+  })()
+  calls.named = mine
+  return mine
 }

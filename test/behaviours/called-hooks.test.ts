@@ -9,8 +9,10 @@ import {
   memory,
   type Context,
   type Hook,
+  type RunContext,
   type Tool,
 } from 'heddle'
+import { manualClock } from 'heddle/testing'
 import { silent } from '../fakes/silent.ts'
 import { calling, counted, Counts, openIn, resultOf, Thread } from './calls-parts.ts'
 import { keepBooks } from './harness.ts'
@@ -23,39 +25,32 @@ const ask: Hook = {
   },
 }
 
-test('a hook after a tool that pauses does not have the tool run again', async () => {
-  for (const pauses of [
-    (ctx: Context) => ctx.interrupt('keep it?'),
-    (ctx: Context) => ctx.sleep(1),
-    (ctx: Context) => ctx.call('asks', {}),
-  ]) {
-    const counts = new Counts()
-    const tools = [
-      counted(counts, 'pay', () => counts.of('pay')),
-      counted(counts, 'asks', () => 'done', { approve: true }),
-    ]
-    const hook: Hook = {
-      async afterTool({ spec, ctx }) {
-        if (spec.name === 'pay') await pauses(ctx as never)
-      },
-    }
-    const store = memory()
-    const thread = new Thread(
-      async () => store,
-      tools,
-      (ctx) => ctx.call('pay', {}),
-      {
-        hooks: [hook],
-      },
-    )
-    const { status } = await thread.start()
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    const answer = counts.of('asks') === 0 && status === 'interrupted'
-    const end = await (answer
-      ? thread.answerOne(pauses.toString().includes('asks') ? { approve: true } : 'yes')
-      : thread.goOn())
-    expect([resultOf(end), counts.of('pay')]).toEqual([1, 1])
+test.each([
+  ['asks', (ctx: RunContext) => ctx.interrupt('keep it?'), { answer: 'yes' }],
+  ['sleeps', (ctx: RunContext) => ctx.sleep(1_000), {}],
+  [
+    'calls a tool that asks',
+    (ctx: RunContext) => ctx.call('asks', {}),
+    { answer: { approve: true } },
+  ],
+])('a hook after a tool that %s does not have the tool run again', async (_, pauses, more) => {
+  const clock = manualClock()
+  const counts = new Counts()
+  const tools = [
+    counted(counts, 'pay', () => counts.of('pay')),
+    counted(counts, 'asks', () => 'done', { approve: true }),
+  ]
+  const hook: Hook = {
+    async afterTool({ spec, ctx }) {
+      if (spec.name === 'pay') await pauses(ctx)
+    },
   }
+  const work = calling((ctx) => ctx.call('pay', {}))
+  const options = { store: memory(), tools, hooks: [hook], clock, logger: silent }
+  await compile(work, options).run({ thread: 't', input: {} })
+  await clock.advance(1_000)
+  const end = await compile(work, options).run({ thread: 't', ...more })
+  expect([resultOf(end), counts.of('pay')]).toEqual([1, 1])
 })
 
 test('the hook gets the answer to its own question, the tool that to its own', async () => {

@@ -55,6 +55,27 @@ const cases: Cases = {
     )
   },
 
+  async 'tools begin in the order of their calls, however long that takes'(reopen) {
+    const begun: unknown[] = []
+    const hook: Hook = { beforeTool: ({ call }) => void begun.push(call.args) }
+    const any = counted(new Counts(), 'any', async () => 1)
+    const thread = new Thread(
+      reopen,
+      [any],
+      async (ctx) => {
+        const calls = Array.from({ length: 30 }, (_, n) => ctx.call('any', { n }))
+        return (await Promise.all(calls)).length
+      },
+      { hooks: [hook] },
+    )
+    equal(resultOf(await thread.start()), 30, 'calls')
+    equal(
+      begun,
+      Array.from({ length: 30 }, (_, n) => ({ n })),
+      'order',
+    )
+  },
+
   async 'how far a tool is goes to whoever called it, not to the stream'(reopen) {
     const child = calling(async (ctx) => {
       await (ctx.emit as (event: unknown) => Promise<void>)('from the child')
