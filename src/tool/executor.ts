@@ -15,6 +15,7 @@ import type { Host } from './inside.ts'
 import { ledger } from './ledger.ts'
 import { linked } from './linked.ts'
 import { told, valueOf } from './outcome.ts'
+import { inTurns } from './turns.ts'
 import { outsideContext, type Outside } from './outside.ts'
 import { perform } from './perform.ts'
 import { checkCaller, checkExecutor } from './rules.ts'
@@ -124,14 +125,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     calls: readonly Call[],
     given: CallContext,
   ): Promise<readonly CallResult[]> {
-    const wanted = wantedFrom(calls)
-    const results: CallResult[] = []
-    const waiting = wanted.entries()
-    const lane = async (): Promise<void> => {
-      for (const [at, call] of waiting) results[at] = await one(call, given)
-    }
-    await Promise.all(Array.from({ length: Math.min(concurrency, wanted.length) }, lane))
-    return results
+    return inTurns(wantedFrom(calls), concurrency, (call) => one(call, given))
   }
 
   const checked = (given: CallContext): CallContext => {

@@ -9,6 +9,7 @@ import { perform } from './perform.ts'
 import { again, kept } from './replay.ts'
 import { contextOf } from './thread-context.ts'
 import type { CallResult, Tool } from './tool.ts'
+import { inTurns } from './turns.ts'
 import { isOurs, wantedFrom, type Wanted } from './wanted.ts'
 
 /** Runs tools inside a thread: what finished is recorded and isn't run again, what waits holds the thread. */
@@ -26,32 +27,8 @@ export const machine: Machine = {
     )
     // They begin at once, in their order.
     const ready = Promise.all(reserved.map((one) => one.ready))
-    return ready.then(() => inTurns(reserved, concurrency))
+    return ready.then(() => inTurns(reserved, concurrency, (one, leave) => one.run(leave)))
   },
-}
-
-/** Runs so many at a time, in order; one that waits leaves its turn to the next. */
-function inTurns(work: readonly Reserved[], concurrency: number): Promise<CallResult[]> {
-  const results: Promise<CallResult>[] = []
-  return new Promise((resolve, reject) => {
-    const next = (): void => {
-      const one = work[results.length]
-      if (!one) return
-      let left = false
-      const leave = (): void => {
-        if (!left) {
-          left = true
-          next()
-        }
-      }
-      const result = one.run(leave)
-      results.push(result)
-      if (results.length === work.length) Promise.all(results).then(resolve, reject)
-      result.then(leave, leave)
-    }
-    if (work.length === 0) resolve([])
-    for (let turns = Math.min(concurrency, work.length); turns > 0; turns--) next()
-  })
 }
 
 interface Settings extends Pick<MachineOptions, 'agent'> {

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { memory } from 'heddle'
 import { mcpTools } from 'heddle/mcp'
 import { describe, expect, it } from 'vitest'
-import { countedSignal } from '../behaviours/books.ts'
+import { countedSignal, keepBooks } from '../behaviours/books.ts'
 import { straight, type Connected, type Line } from '../fakes/mcp-line.ts'
 import { suite } from './mcp.suite.ts'
 import { benchOf, sdks } from './mcp.tools.ts'
@@ -16,6 +16,8 @@ describe('over Streamable HTTP on 127.0.0.1', () => {
 })
 
 describe('in this process', () => {
+  // Over HTTP the SDKs and the sockets keep timers of their own.
+  keepBooks()
   for (const { name, run } of suite(memory)) it(name, run)
 })
 

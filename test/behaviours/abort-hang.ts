@@ -1,6 +1,6 @@
 // Graphs that hang in every place where a run may be stopped.
 import { each, field, graph, reduced, subgraph, type Graph, type Schema } from 'heddle'
-import { gate, type Gate } from './abort-idle.ts'
+import { gate, type Gate } from '../fakes/gate.ts'
 
 /** What a place that hangs needs: it says when it is there, and hangs until it is let go. */
 export interface Hang {

@@ -25,24 +25,6 @@ export async function until(so: () => unknown): Promise<void> {
   while (!(await so())) await new Promise((resolve) => start(resolve, 2))
 }
 
-/** A promise that is settled by hand. */
-export interface Gate<Value = void> {
-  readonly promise: Promise<Value>
-  open(value: Value): void
-  fail(error: unknown): void
-}
-
-export function gate<Value = void>(): Gate<Value> {
-  let open!: (value: Value) => void
-  let fail!: (error: unknown) => void
-  const promise = new Promise<Value>((resolve, reject) => {
-    open = resolve
-    fail = reject
-  })
-  promise.catch(() => {})
-  return { promise, open, fail }
-}
-
 /** How long a promise takes, and the error it rejects with. */
 export async function timedFailure(
   promise: Promise<unknown>,

@@ -1,7 +1,8 @@
 // B25.1, 2 and 6: the signal of the caller and those of the nodes. Tools, models and hooks come with their issues.
 import { append, compile, field, graph, isHeddleError, memory, reduced, type Graph } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, timedFailure } from './abort-idle.ts'
+import { idle, timedFailure } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { hang, inner, places, simple } from './abort-hang.ts'
 import { after, all, countedSignal, countingClock, failure, keepBooks, rowsOf } from './harness.ts'
 

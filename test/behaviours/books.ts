@@ -1,6 +1,7 @@
 // Books of what must not outlive its owner: timers, listeners on the caller's signal, unhandled rejections.
 import type { Clock } from 'heddle'
 import { afterEach, beforeEach, expect } from 'vitest'
+import { listenedSignal, type CountedSignal } from '../fakes/listened-signal.ts'
 
 const platform = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout }
 
@@ -65,30 +66,9 @@ export function countingClock(): Clock & { live(): number } {
   return clock
 }
 
-/** A caller's signal that knows how many listeners it has. */
-export function countedSignal(): {
-  readonly signal: AbortSignal
-  abort(reason?: unknown): void
-  listeners(): number
-} {
-  const controller = new AbortController()
-  const { signal } = controller
-  const live = new Set<unknown>()
-  const add = signal.addEventListener.bind(signal)
-  const remove = signal.removeEventListener.bind(signal)
-  signal.addEventListener = (type: string, listener: never, options?: never) => {
-    live.add(listener)
-    add(type, listener, options)
-  }
-  signal.removeEventListener = (type: string, listener: never) => {
-    live.delete(listener)
-    remove(type, listener)
-  }
-  const counted = {
-    signal,
-    abort: (reason?: unknown) => controller.abort(reason),
-    listeners: () => live.size,
-  }
+/** A caller's signal that knows how many listeners it has; at the end of its test there may be none. */
+export function countedSignal(): CountedSignal {
+  const counted = listenedSignal()
   signals.add(counted)
   return counted
 }

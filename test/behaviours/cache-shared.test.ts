@@ -2,7 +2,8 @@
 import { compile, each, field, graph, memory, tool, type CachePort, type Logger } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { afterEach, beforeEach, describe, expect, it, vi, type MockInstance } from 'vitest'
-import { gate, until } from './abort-idle.ts'
+import { until } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { cacheRows, endsOf, make, passing } from './cache-parts.ts'
 import { all, failure, keepBooks } from './harness.ts'
 

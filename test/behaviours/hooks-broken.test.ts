@@ -10,7 +10,8 @@ import {
   type NodeInvocation,
 } from 'heddle'
 import { describe, expect, it, test } from 'vitest'
-import { gate, timedFailure } from './abort-idle.ts'
+import { timedFailure } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import {
   after,
   countedSignal,

@@ -1,17 +1,11 @@
 // B01–B03 on a store that fails: a crash at any operation loses no answer that was accepted and asks nothing twice.
 import { describe, expect, test } from 'vitest'
 import { append, field, graph, memory, reduced, type Context, type Store } from 'heddle'
-import { manualClock, withFaults, type Fault, type ManualClock } from 'heddle/testing'
+import { manualClock, withFaults, type ManualClock } from 'heddle/testing'
+import { atEvery, FAULTS } from './at-every.ts'
 import { asks, failure, keepBooks, Story } from './harness.ts'
 
 keepBooks()
-
-const FAULTS: Readonly<Record<string, (at: number) => Fault>> = {
-  'a crash before': (at) => ({ at, crash: 'before' }),
-  'a crash after': (at) => ({ at, crash: 'after' }),
-  'a lost reply of': (at) => ({ at, lose: 'reply' }),
-  'an error at': (at) => ({ at, error: new Error('out of order') }),
-}
 
 for (const durability of ['step', 'exit'] as const) {
   for (const [name, fault] of Object.entries(FAULTS)) {
@@ -52,16 +46,6 @@ for (const durability of ['step', 'exit'] as const) {
       })
     })
   }
-}
-
-/** Runs a scenario with a fault at operation 1, 2, 3, … until it has no operation of that number. */
-async function atEvery(
-  fault: (at: number) => Fault,
-  tell: (faults: readonly Fault[]) => Promise<number>,
-): Promise<void> {
-  let at = 1
-  while ((await tell([fault(at)])) >= at) at++
-  expect(at).toBeGreaterThan(3)
 }
 
 /** Whether it went well; only a store or a process may fail it. */

@@ -1,7 +1,7 @@
 // B24.4 and what surrounds it: what a node emits, and who gets it when. HTTP (B24.5) comes with the HTTP issue.
 import { compile, field, graph, type StreamEvent } from 'heddle'
 import { expect, it } from 'vitest'
-import { gate } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { dataOf, emitter, type Emit } from './stream-parts.ts'
 import { after, all, countingClock, failure, keepBooks } from './harness.ts'
 

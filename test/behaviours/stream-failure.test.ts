@@ -1,7 +1,8 @@
 // B24: a failure anywhere ends the stream once. Hooks, models and `generate` come with their issues.
 import { append, compile, field, graph, memory, reduced, type Graph, type Store } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, idle, until } from './abort-idle.ts'
+import { idle, until } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { broken, fails, graphOf, thrower, type Parts } from './stream-parts.ts'
 import { after, all, countingClock, eachWay, failure, keepBooks } from './harness.ts'
 import { silent } from '../fakes/silent.ts'

@@ -1,7 +1,8 @@
 // B23: the reader leaves early. Its HTTP part (4) comes with the HTTP issue, its tools and models with theirs.
 import { compile, field, graph, isHeddleError, memory, type StreamEvent } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate, timedFailure } from './abort-idle.ts'
+import { timedFailure } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { five } from './stream-parts.ts'
 import { after, all, countedSignal, countingClock, failure, keepBooks } from './harness.ts'
 

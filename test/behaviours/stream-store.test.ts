@@ -11,7 +11,7 @@ import {
   type Store,
 } from 'heddle'
 import { describe, expect, it } from 'vitest'
-import { gate } from './abort-idle.ts'
+import { gate } from '../fakes/gate.ts'
 import { broken, fails, graphOf, thrower } from './stream-parts.ts'
 import { after, all, countingClock, failure, keepBooks } from './harness.ts'
 import { silent } from '../fakes/silent.ts'

@@ -1,17 +1,11 @@
 // B19 on a store that fails: a fork or a branch is there whole or not at all, and no child does again what it had done.
 import { append, field, graph, memory, reduced, subgraph, type Graph, type Store } from 'heddle'
-import { manualClock, withFaults, type Fault } from 'heddle/testing'
+import { manualClock, withFaults } from 'heddle/testing'
 import { describe, expect, test } from 'vitest'
+import { atEvery, FAULTS } from './at-every.ts'
 import { keepBooks, Story } from './harness.ts'
 
 keepBooks()
-
-const FAULTS: Readonly<Record<string, (at: number) => Fault>> = {
-  'a crash before': (at) => ({ at, crash: 'before' }),
-  'a crash after': (at) => ({ at, crash: 'after' }),
-  'a lost reply of': (at) => ({ at, lose: 'reply' }),
-  'an error at': (at) => ({ at, error: new Error('out of order') }),
-}
 
 const STORES: Readonly<Record<string, () => Store>> = {
   memory,
@@ -25,11 +19,11 @@ for (const [where, open] of Object.entries(STORES)) {
   for (const [name, fault] of Object.entries(FAULTS)) {
     describe(`${where}: ${name} any operation`, () => {
       test('of a fork leaves the thread as it was, or forked', async () => {
-        await atEvery(async (at) => {
+        await atEvery(fault, async (faults) => {
           const { clock, make, done } = world()
           const store = open()
           const { c, old } = await told(make, store, clock)
-          const faulty = withFaults(store, [fault(at)])
+          const faulty = withFaults(store, faults)
           const forked = await maybe(app(make, faulty, clock).app.fork('t1', { from: c }))
           await clock.advance(61_000)
           const story = app(make, store, clock)
@@ -49,11 +43,11 @@ for (const [where, open] of Object.entries(STORES)) {
       })
 
       test('of a fork to another thread makes it whole or not, and never touches the first', async () => {
-        await atEvery(async (at) => {
+        await atEvery(fault, async (faults) => {
           const { clock, make, done } = world()
           const store = open()
           const { c, old, rows } = await told(make, store, clock)
-          const faulty = withFaults(store, [fault(at)])
+          const faulty = withFaults(store, faults)
           const forked = await maybe(app(make, faulty, clock).app.fork('t1', { from: c, to: 't2' }))
           await clock.advance(61_000)
           for (const row of rows) expect(await app(make, store, clock).rows()).toContainEqual(row)
@@ -70,11 +64,11 @@ for (const [where, open] of Object.entries(STORES)) {
       })
 
       test('of a run from a checkpoint does nothing of the child again', async () => {
-        await atEvery(async (at) => {
+        await atEvery(fault, async (faults) => {
           const { clock, make, done } = world()
           const store = open()
           const { c, old } = await told(make, store, clock)
-          const faulty = withFaults(store, [fault(at)])
+          const faulty = withFaults(store, faults)
           await maybe(app(make, faulty, clock).goOn({ from: c }))
           await clock.advance(61_000)
           const story = app(make, store, clock)
@@ -117,13 +111,6 @@ async function told(make: () => Graph, store: Store, clock: ReturnType<typeof ma
 
 const app = (make: () => Graph, store: Store, clock: ReturnType<typeof manualClock>): Story =>
   new Story(make, 'rebuilt from the store', { store, clock })
-
-/** Tells a scenario with a fault at operation 1, 2, 3, … until it has no operation of that number. */
-async function atEvery(tell: (at: number) => Promise<number>): Promise<void> {
-  let at = 1
-  while ((await tell(at)) >= at) at++
-  expect(at).toBeGreaterThan(3)
-}
 
 /** Whether it went well. */
 async function maybe(promise: Promise<unknown>): Promise<boolean> {

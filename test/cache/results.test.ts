@@ -5,6 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { follow, lead, type Flights } from '../../src/cache/flight.ts'
 import { cacheOn } from '../../src/cache/store-cache.ts'
 import { countedSignal } from '../behaviours/books.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 describe('what makes no sense is refused', () => {
   it.each([

@@ -1,6 +1,9 @@
 import { compile } from 'heddle'
 import { describe, expect, it } from 'vitest'
 import { two } from '../behaviours/hooks-parts.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 describe('compile', () => {
   it('refuses hooks that make no sense', () => {

@@ -17,6 +17,9 @@ import { describe, expect, it } from 'vitest'
 import { batch, desk, Effects, outcomeOf, wants } from '../behaviours/approvals-parts.ts'
 import { failure } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 const always = { when: () => true } as const
 

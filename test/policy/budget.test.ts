@@ -2,6 +2,9 @@ import { budget, runAfter, runBefore } from 'heddle'
 import { describe, expect, it, vi } from 'vitest'
 import { failure } from '../behaviours/harness.ts'
 import { stage } from './parts.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 describe('a budget', () => {
   it.each([

@@ -4,6 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { failure } from '../behaviours/harness.ts'
 import { desk, endings, texts } from '../behaviours/policies-parts.ts'
 import { silent } from '../fakes/silent.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 describe('policies of an executor', () => {
   it('count by run and by thread, and together what has neither', async () => {

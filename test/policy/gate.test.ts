@@ -12,6 +12,9 @@ import {
 } from 'heddle'
 import { describe, expect, it } from 'vitest'
 import { silent } from '../fakes/silent.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 type Draft = { readonly draft: string; readonly review: unknown }
 

@@ -2,6 +2,9 @@ import { guardrail, runAfter, runBefore, ToolUsageError, type ToolInvocation } f
 import { describe, expect, it, vi } from 'vitest'
 import { failure } from '../behaviours/harness.ts'
 import { stage } from './parts.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 const argsOf = (inv: object): unknown => (inv as ToolInvocation).call.args
 

@@ -2,6 +2,9 @@ import { runBefore, runLimits } from 'heddle'
 import { describe, expect, it } from 'vitest'
 import { failure } from '../behaviours/harness.ts'
 import { stage } from './parts.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 describe('run limits', () => {
   it.each([

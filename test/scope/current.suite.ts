@@ -8,7 +8,7 @@ import {
   type RunContext,
 } from 'heddle'
 import { equal, refusedWith, type Case } from '../behaviours/portable.ts'
-import { gate } from './tools.ts'
+import { gate } from '../fakes/gate.ts'
 
 const LOST =
   'Cannot tell the current context: this platform loses it at the first await. Pass ctx on instead'

@@ -1,7 +1,8 @@
 import { closeScope, scoped, scopeLocal, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
-import { gate, listening, rejection, turn, watch } from './tools.ts'
+import { listening, rejection, turn, watch } from './tools.ts'
+import { gate } from '../fakes/gate.ts'
 
 export const localCases = {
   async 'a value is made once per scope, on first use, and closed with the scope'() {

@@ -1,7 +1,9 @@
 import { LoopRunner, scopeLocal, scoped, withContext, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
-import { gate, heard, listening, rejection, turn, untilAborted, watch } from './tools.ts'
+import { listening, rejection, turn, untilAborted, watch } from './tools.ts'
+import { listenedSignal } from '../fakes/listened-signal.ts'
+import { gate } from '../fakes/gate.ts'
 
 type Failed = { readonly error: Error }
 const never = (): Promise<never> => new Promise(() => {})
@@ -48,7 +50,7 @@ export const runnerCases = {
       signals.push(locals.get(), signal)
       return untilAborted(signal)
     }
-    const caller = heard()
+    const caller = listenedSignal()
     const [late, left] = [
       watch(runner.run(work, { timeout: 10 })),
       watch(runner.run(work, { signal: caller.signal })),
@@ -226,7 +228,7 @@ export const runnerCases = {
       await refusedWith('tool_usage_error', () => runner.run(() => 1, { timeout }))
       await refusedWith('tool_usage_error', () => runner.close({ timeout }))
     }
-    const caller = heard()
+    const caller = listenedSignal()
     caller.abort('over')
     equal(await rejection(runner.run(() => 1, { signal: caller.signal })), 'over', 'the reason')
     equal(await runner.run(() => 1), 1, 'the value, after all that')

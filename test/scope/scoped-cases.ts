@@ -1,7 +1,9 @@
 import { LoopRunner, scoped, type Scope } from 'heddle'
 import { manualClock } from 'heddle/testing'
 import { equal, refusedWith } from '../behaviours/portable.ts'
-import { gate, heard, listening, rejection, turn, untilAborted, watch } from './tools.ts'
+import { listening, rejection, turn, untilAborted, watch } from './tools.ts'
+import { listenedSignal } from '../fakes/listened-signal.ts'
+import { gate } from '../fakes/gate.ts'
 
 const DAYS_60 = 60 * 24 * 3_600_000
 
@@ -194,7 +196,7 @@ export const scopedCases = {
   async "the caller's signal aborts the work, and its reason is what is thrown, whatever it is"() {
     for (const reason of [new Error('enough'), null, 0, 'words']) {
       const clock = manualClock()
-      const caller = heard()
+      const caller = listenedSignal()
       let inner!: AbortSignal
       const work = ({ signal }: Scope): Promise<never> => untilAborted((inner = signal))
       const options = { signal: caller.signal, timeout: 1000, clock }
@@ -210,7 +212,7 @@ export const scopedCases = {
 
   async "work that ignores the caller's abort is given up after the grace, too"() {
     const clock = manualClock()
-    const caller = heard()
+    const caller = listenedSignal()
     const options = { signal: caller.signal, timeout: 1000, graceMs: 50, clock }
     const call = watch(scoped(() => new Promise<never>(() => {}), options))
     caller.abort(new Error('enough'))
@@ -223,7 +225,7 @@ export const scopedCases = {
 
   async 'what stopped the work first counts, and its grace is not begun again'() {
     const clock = manualClock()
-    const caller = heard()
+    const caller = listenedSignal()
     const options = { signal: caller.signal, timeout: 100, graceMs: 50, clock }
     const call = watch(scoped(() => new Promise<never>(() => {}), options))
     await clock.advance(149)
@@ -234,7 +236,7 @@ export const scopedCases = {
   },
 
   async 'a signal that was aborted before lets nothing run'() {
-    const caller = heard()
+    const caller = listenedSignal()
     caller.abort('over')
     let ran = false
     const call = scoped(() => void (ran = true), { signal: caller.signal })
@@ -246,7 +248,7 @@ export const scopedCases = {
     const endings = [() => 1, async () => 1, () => Promise.reject(new Error('fails'))]
     for (const work of endings) {
       const clock = manualClock()
-      const caller = heard()
+      const caller = listenedSignal()
       const options = { timeout: 30_000, signal: caller.signal, clock }
       await scoped<unknown>(work, options).catch(() => undefined)
       equal([caller.listeners(), clock.pending], [0, 0], 'listeners and timers')

@@ -2,23 +2,6 @@
 import type { Logger } from 'heddle'
 import type { ManualClock } from 'heddle/testing'
 
-/** A promise that is settled by hand. */
-export interface Gate<Value = void> {
-  readonly promise: Promise<Value>
-  open(value: Value): void
-  fail(error: unknown): void
-}
-
-export function gate<Value = void>(): Gate<Value> {
-  let open!: (value: Value) => void
-  let fail!: (error: unknown) => void
-  const promise = new Promise<Value>((resolve, reject) => {
-    open = resolve
-    fail = reject as typeof fail
-  })
-  return { promise, open, fail }
-}
-
 /** A logger that keeps the errors it was told. */
 export function listening(): { readonly logger: Logger; readonly errors: unknown[] } {
   const errors: unknown[] = []
@@ -48,32 +31,6 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error
   }
   throw new Error(`expected a rejection, got ${String(value)}`)
-}
-
-/** A caller's signal that knows its listeners. */
-export function heard(): {
-  readonly signal: AbortSignal
-  abort(reason?: unknown): void
-  listeners(): number
-} {
-  const controller = new AbortController()
-  const { signal } = controller
-  const live = new Set<unknown>()
-  const add = signal.addEventListener.bind(signal)
-  const remove = signal.removeEventListener.bind(signal)
-  signal.addEventListener = (type: string, listener: never, options?: never) => {
-    live.add(listener)
-    add(type, listener, options)
-  }
-  signal.removeEventListener = (type: string, listener: never) => {
-    live.delete(listener)
-    remove(type, listener)
-  }
-  return {
-    signal,
-    abort: (reason) => controller.abort(reason),
-    listeners: () => live.size,
-  }
 }
 
 /** Waits as well-behaved work does: until its signal aborts. */

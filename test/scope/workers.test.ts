@@ -1,8 +1,8 @@
 // Real workerd with the flags that decide whether there is an AsyncLocalStorage: one isolate, one request after the other.
-import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Answer } from '../workerd/kept.ts'
+import { workerScript } from '../fakes/worker-script.ts'
 
 const REFUSED = 'ToolUsageError'
 const OTHER = 'belongs to another request. Make one per request, or per Durable Object'
@@ -69,18 +69,7 @@ describe.each([
 })
 
 /** The Worker, in one script. */
-async function worker(): Promise<string> {
-  const contents = `
+const worker = (): Promise<string> =>
+  workerScript(`
     import { answer } from './test/workerd/kept.ts'
-    export default { fetch: async ({ url }) => Response.json(await answer(new URL(url).pathname)) }`
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: '.', loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    logLevel: 'silent',
-  })
-  return outputFiles[0]!.text
-}
+    export default { fetch: async ({ url }) => Response.json(await answer(new URL(url).pathname)) }`)

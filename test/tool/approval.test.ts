@@ -1,6 +1,9 @@
 // What may be answered to an approval, and what is recorded of it.
 import { approval, question, type ApprovalAnswer, type Interruption } from 'heddle'
 import { expect, it } from 'vitest'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 const check = (answer: unknown): unknown => approval.schema['~standard'].validate(answer)
 

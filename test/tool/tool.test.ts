@@ -5,6 +5,9 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { createExecutor, memory, storeCache, tool } from 'heddle'
 import { does, executorOf } from './parts.ts'
+import { keepBooks } from '../behaviours/books.ts'
+
+keepBooks()
 
 const good = { name: 'x', description: 'does x', input: z.object({ n: z.number() }), run: () => 1 }
 const making = (more: object) => () => tool({ ...good, ...more } as never)

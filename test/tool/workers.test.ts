@@ -1,7 +1,7 @@
 // Real workerd: one isolate, and requests that end before what they began.
-import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workerScript } from '../fakes/worker-script.ts'
 
 let miniflare: Miniflare
 beforeAll(async () => {
@@ -23,18 +23,7 @@ test.each(['/tool', '/node'])(
 )
 
 /** The Worker, in one script. */
-async function worker(): Promise<string> {
-  const contents = `
+const worker = (): Promise<string> =>
+  workerScript(`
     import { answer } from './test/workerd/flights.ts'
-    export default { fetch: async ({ url }) => new Response(await answer(new URL(url).pathname)) }`
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: '.', loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    logLevel: 'silent',
-  })
-  return outputFiles[0]!.text
-}
+    export default { fetch: async ({ url }) => new Response(await answer(new URL(url).pathname)) }`)
