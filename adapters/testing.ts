@@ -9,3 +9,6 @@ export type { Fault, FaultyStore, Operation } from './testing/faults.ts'
 
 export { storeContract } from './testing/contract.ts'
 export type { Guarantee, StoreCase, StoreContractOptions } from './testing/contract.ts'
+
+export { scriptedModel } from './testing/model.ts'
+export type { ScriptedModel, ScriptedReply, ScriptedTurn } from './testing/model.ts'

@@ -43,7 +43,8 @@ export type {
   Thread,
   Timer,
 } from './durable/records.ts'
-export type { TokenUsage } from './usage.ts'
+export { addUsage } from './usage.ts'
+export type { Prices, TokenUsage } from './usage.ts'
 export * from './errors.ts'
 
 // Tools, hooks, policies, cache
@@ -95,6 +96,21 @@ export { ToolResultCache } from './cache/results.ts'
 export type { ToolResultCacheOptions } from './cache/results.ts'
 export { storeCache } from './cache/store-cache.ts'
 export type { StoreCacheOptions } from './cache/store-cache.ts'
+
+// Models, agents, threads
+export type { Generate } from './model/ask.ts'
+export type {
+  AssistantMessage,
+  FilePart,
+  Message,
+  NewMessage,
+  RemoveMessage,
+  SystemMessage,
+  ToolMessage,
+  UserMessage,
+} from './model/message.ts'
+export type { FinishReason, Model, ModelEvent, ModelRequest, Reply } from './model/model.ts'
+export type { Monitor, MonitorEvent, Presence, PresenceState } from './engine/monitor.ts'
 
 // Scopes
 export { scoped } from './scope/scoped.ts'

@@ -14,6 +14,8 @@ import type { Hook } from '../hook/hook.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { Store } from '../store/store.ts'
 import type { Tool } from '../tool/tool.ts'
+import type { Prices } from '../usage.ts'
+import type { Monitor, Presence } from './monitor.ts'
 import { NodeContext } from './context.ts'
 import { fork } from './fork.ts'
 import { hookedBy } from './hooked.ts'
@@ -49,6 +51,12 @@ export interface CompileOptions {
   readonly tools?: readonly Tool[]
   /** Where results of nodes and tools are cached. @default kept in `store` */
   readonly cache?: CachePort
+  /** What tokens cost, for `usage.cost` and budgets, by `provider/model`. @default nothing has a cost */
+  readonly prices?: Prices
+  /** Is told of every run of the app. One that throws changes nothing; it is logged. */
+  readonly monitor?: Monitor
+  /** Shows what each run seems to be doing. One that throws changes nothing; it is logged. */
+  readonly presence?: Presence
   /** What nodes and tools get as `ctx.scope`: one per request or Durable Object on Workers. @default one per run, closed before its outcome is there */
   readonly scope?: Scope
   /** @default warnings and errors to the console */
@@ -128,6 +136,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
     graceMs = 5000,
     durability = 'step',
     scope,
+    prices,
   } = options
   const make = options.newId ?? newId
   const time = whole(clock)
@@ -152,9 +161,23 @@ function appOf(graph: Graph, options: CompileOptions): App {
     newId: make,
     context: (execution) => new NodeContext(execution),
     logger,
-    ...hookedBy({ cache, flights: new Map(), clock: time, random, logger, graceMs }, hooks),
+    ...hookedBy(
+      {
+        cache,
+        flights: new Map(),
+        clock: time,
+        random,
+        logger,
+        graceMs,
+        priced: prices !== undefined,
+      },
+      hooks,
+    ),
     scope,
     tools: toolsByName(cannot, options.tools),
+    prices,
+    monitor: options.monitor,
+    presence: options.presence,
     stepLimit,
     concurrency,
     durability,

@@ -2,7 +2,7 @@ import { decode, encode, type Cell } from '../durable/codec.ts'
 import { ToolUsageError } from '../errors.ts'
 import { INSIDE } from '../hook/mark.ts'
 import type { Scope } from '../scope/scope.ts'
-import type { Inside } from '../tool/inside.ts'
+import type { Inside, NodeInside } from '../tool/inside.ts'
 import type { AskOptions, CallOptions, PauseOptions } from '../graph/context.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
@@ -78,9 +78,11 @@ export class NodeContext {
   get scope(): Scope {
     return this.#run.belongings.scope
   }
-  get [INSIDE](): Inside {
+  get [INSIDE](): Inside | NodeInside {
     const run = this.#run
     return {
+      calls: this.#calls,
+      model: run.model,
       host: run.hooked.host,
       get used() {
         return meterOf(run).used

@@ -7,6 +7,8 @@ export interface MachineOptions {
   /** Calls at a time. @default 4 */
   readonly concurrency?: number | undefined
   readonly agent?: string | undefined
+  /** Those that may be called by name. @default the app's */
+  readonly tools?: ReadonlyMap<string, Tool> | undefined
   /** Gets what the tools emit. */
   readonly emit?: ((data: unknown, call: Omit<ToolCall, 'id'>) => void | Promise<void>) | undefined
 }

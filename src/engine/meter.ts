@@ -1,6 +1,7 @@
 import type { Head } from '../durable/head.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Tally } from '../tool/inside.ts'
+import type { TokenUsage } from '../usage.ts'
 import type { Run } from './run.ts'
 
 /** What was used by a run since the last input, whatever resumed runs that took, and by its thread in all. */
@@ -18,9 +19,9 @@ export interface Use {
    * the commit that stores what came of it. One that was refused or denied doesn't count. One that waits hasn't ended: it
    * keeps its place among the calls of the run.
    *
-   * @param reported What its model reported. A figure that nobody reported is left out, and doesn't count
+   * @param usage What its model reported, with its cost. A figure that nobody reported is absent, and doesn't count
    */
-  end(counts: boolean, reported?: { readonly tokens?: number; readonly cost?: number }): void
+  end(counts: boolean, usage?: TokenUsage): void
 }
 
 type Kind = 'tool' | 'model'
@@ -73,15 +74,17 @@ export class Meter {
       get used() {
         return before()
       },
-      end: (counts, reported = {}) => {
+      end: (counts, { total, cost } = {}) => {
         if (!this.#underWay.has(own)) return
         if (counts) for (const one of this.#ahead(own)) one.overtaken[kind]++
         this.#underWay.delete(own)
         if (!counts) return
         for (const used of this.#counts) {
           used[CALLS[kind]]++
-          for (const what of ['tokens', 'cost'] as const) {
-            const amount = reported[what]
+          for (const [what, amount] of [
+            ['tokens', total],
+            ['cost', cost],
+          ] as const) {
             if (amount !== undefined) used[REPORTED[what]] = (used[REPORTED[what]] ?? 0) + amount
           }
         }

@@ -1,6 +1,7 @@
 import { checkHooks } from '../hook/check.ts'
-import { anything, call, check, methods, wholeFrom } from '../lib/check.ts'
+import { anything, call, check, methods, wholeFrom, type Rule } from '../lib/check.ts'
 import { durability } from './check.ts'
+import { isObject } from './request.ts'
 
 /**
  * Refuses options that make no sense, misspelt ones included.
@@ -16,6 +17,9 @@ export function checkOptions(graph: unknown, options: { readonly hooks?: unknown
     logger: methods('debug', 'warn', 'error'),
     cache: methods('get', 'set', 'delete'),
     scope: methods('defer'),
+    prices: [isObject, 'an object'] satisfies Rule,
+    monitor: methods('emit'),
+    presence: methods('set'),
     hooks: anything,
     tools: anything,
     random: call,

@@ -2,7 +2,8 @@ import type { Metadata, Timer, Interruption } from '../durable/records.ts'
 import { checkHooks } from '../hook/check.ts'
 import type { Hook } from '../hook/hook.ts'
 import type { TokenUsage } from '../usage.ts'
-import { anything, check, type Rule } from '../lib/check.ts'
+import type { Model } from '../model/model.ts'
+import { anything, check, methods, type Rule } from '../lib/check.ts'
 import { durability } from './check.ts'
 
 /** When a step counts as stored: at once, or when the run pauses or ends (faster; a crash repeats the run). */
@@ -47,6 +48,8 @@ export type RunRequest<Input = any> = Common &
 export interface LocalOptions {
   /** After the app's own. */
   readonly hooks?: readonly Hook[]
+  /** Goes before the agent's own model. */
+  readonly model?: Model
 }
 
 /** How a run ended. Failures are thrown. With questions and timers open at once it is `interrupted`. */
@@ -97,6 +100,7 @@ const RULES: { readonly [member: string]: Rule } = {
   metadata: [isObject, 'an object'],
   durability,
   hooks: anything,
+  model: methods('stream'),
   input: anything,
   answer: anything,
   answers: [

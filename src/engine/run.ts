@@ -7,6 +7,7 @@ import { settlementText, type PauseRecord, type Settlement } from '../durable/pa
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
 import { Cancelled } from '../errors.ts'
+import type { Model } from '../model/model.ts'
 import type { Plan } from '../graph/plan.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Scope } from '../scope/scope.ts'
@@ -20,6 +21,8 @@ import type { Calls } from './calls.ts'
 import type { Execution } from './execution.ts'
 import type { Meter } from './meter.ts'
 import { hookedBy, type Hooked } from './hooked.ts'
+import type { Monitor, Presence } from './monitor.ts'
+import type { Prices } from '../usage.ts'
 import type { Opening } from './request.ts'
 import type { Queue } from './stream.ts'
 
@@ -34,6 +37,9 @@ export interface App extends Hooked {
   readonly tools: ReadonlyMap<string, Tool>
   /** Makes what a node sees; handed in, as it leads back to levels and steps. */
   readonly context: (execution: Execution) => object
+  readonly prices: Prices | undefined
+  readonly monitor: Monitor | undefined
+  readonly presence: Presence | undefined
   readonly stepLimit: number
   readonly concurrency: number
   readonly durability: 'step' | 'exit'
@@ -47,6 +53,8 @@ export class Run {
   readonly id: string
   readonly durable: boolean
   readonly user: string | undefined
+  /** What the request brought along for agents. */
+  readonly model: Model | undefined
   claim!: Claim
   level: Level | undefined
   sink: Queue<StreamEvent> | undefined
@@ -80,7 +88,7 @@ export class Run {
 
   constructor(
     app: App,
-    { durability, user, hooks }: Pick<Opening, 'durability' | 'user' | 'hooks'>,
+    { durability, user, hooks, model }: Pick<Opening, 'durability' | 'user' | 'hooks' | 'model'>,
   ) {
     this.app = app
     this.hooked = hooks ? hookedBy(app.host, [...app.host.hooks, ...hooks]) : app
@@ -88,6 +96,7 @@ export class Run {
     this.id = app.newId('run_')
     this.durable = (durability ?? app.durability) === 'step'
     this.user = user
+    this.model = model
     this.finished = new Promise((resolve) => (this.finish = resolve))
   }
 

@@ -1,4 +1,6 @@
 import type { Metadata } from '../durable/records.ts'
+import type { Generate } from '../model/ask.ts'
+import type { Model, Reply } from '../model/model.ts'
 import type { Schema, Storable } from '../schema.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { Call, CallResult, Tool } from '../tool/tool.ts'
@@ -86,6 +88,8 @@ export interface RunContext {
   call(tool: string, args: unknown, options?: CallOptions): Promise<unknown>
   /** Runs several calls at once (four by default), waits for all, and keeps their order; failures are results, not throws. */
   callAll(calls: readonly Call[]): Promise<readonly CallResult[]>
+  /** Asks a model under the hooks, policies, cache and token count of the app. What it answered is recorded: a node that is entered again gets the same reply. */
+  generate<Output = undefined>(model: Model, request: Generate<Output>): Promise<Reply<Output>>
 }
 
 /** What a running node can see and do. */

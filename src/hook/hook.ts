@@ -1,4 +1,4 @@
-import type { ModelRequest, Reply } from '../agent/model.ts'
+import type { ModelRequest, Reply } from '../model/model.ts'
 import type { RunContext } from '../graph/context.ts'
 import type { Tool, ToolCall, ToolContext } from '../tool/tool.ts'
 

@@ -3,8 +3,10 @@ import type { ToolInvocation } from '../hook/hook.ts'
 import type { INSIDE } from '../hook/mark.ts'
 import type { ToolResultCache } from '../cache/results.ts'
 import type { ApprovalAnswer, ApprovalRequest } from './approval.ts'
+import type { Calls } from '../engine/calls.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Model } from '../model/model.ts'
 import type { Schema } from '../schema.ts'
 import type { ToolContext } from './tool.ts'
 
@@ -41,6 +43,13 @@ export interface Inside {
   readonly used: { readonly run: Tally; readonly thread: Tally }
   /** Tells every `onEvent` of something that isn't the graph's, such as what a policy in shadow mode would have done. */
   report(event: unknown): void
+}
+
+/** What the context of a node has inside, for agents. */
+export interface NodeInside extends Inside {
+  readonly calls: Calls
+  /** The model that the request of this run brought along; it goes before the agent's own. */
+  readonly model: Model | undefined
 }
 
 /** A decision about a call, and whose it is. */

@@ -20,10 +20,10 @@ export const machine: Machine = {
     return valueOf(await reserve(calls, wanted, { spec, emit }).run(), name)
   },
 
-  callAll(calls, list, { concurrency = 4, emit, agent } = {}) {
+  callAll(calls, list, { concurrency = 4, emit, agent, tools } = {}) {
     // Their places follow the order of the list, whenever each gets to run.
     const reserved = wantedFrom(list).map((wanted) =>
-      reserve(calls, wanted, { agent, emit: emit && ((data) => emit(data, wanted.call)) }),
+      reserve(calls, wanted, { agent, tools, emit: emit && ((data) => emit(data, wanted.call)) }),
     )
     // They begin at once, in their order.
     const ready = Promise.all(reserved.map((one) => one.ready))
@@ -31,7 +31,7 @@ export const machine: Machine = {
   },
 }
 
-interface Settings extends Pick<MachineOptions, 'agent'> {
+interface Settings extends Pick<MachineOptions, 'agent' | 'tools'> {
   readonly spec?: Tool | undefined
   readonly emit?: ((data: unknown) => void | Promise<void>) | undefined
 }
@@ -51,12 +51,12 @@ interface Reserved {
 function reserve(
   calls: Calls,
   { given, call }: Wanted,
-  { spec: handed, agent, emit }: Settings,
+  { spec: handed, agent, emit, tools: own }: Settings,
 ): Reserved {
   const { execution, id: task, current: outer } = calls
   const { attempt } = execution
   const { run } = execution.step.level
-  const { tools } = run.app
+  const tools = own ?? run.app.tools
   const { host } = run.hooked
   const spec = handed ?? tools.get(call.tool)
   const alive = calls.life()

@@ -4,6 +4,7 @@ import { filesIn, importsOf } from './sources.ts'
 
 // Who may import whom, from the inside out. What stands after `types` may be named in types only.
 const root = ['errors', 'schema', 'usage']
+const inner = [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache']
 const layers: Readonly<
   Record<string, { readonly from: readonly string[]; readonly types: readonly string[] }>
 > = {
@@ -13,39 +14,22 @@ const layers: Readonly<
   lib: { from: ['errors'], types: ['schema'] },
   scope: { from: ['errors', 'lib'], types: ['graph', 'tool'] },
   store: { from: ['errors', 'lib'], types: [] },
-  agent: { from: [], types: [...root, 'tool'] },
-  hook: { from: [...root, 'lib'], types: ['graph', 'agent', 'tool'] },
-  graph: { from: [...root, 'lib'], types: ['scope', 'store', 'durable', 'engine', 'tool'] },
+  hook: { from: [...root, 'lib'], types: ['graph', 'model', 'tool'] },
+  graph: {
+    from: [...root, 'lib'],
+    types: ['scope', 'store', 'durable', 'engine', 'model', 'tool'],
+  },
   durable: { from: [...root, 'lib', 'store'], types: ['graph', 'engine'] },
   cache: { from: [...root, 'lib', 'scope', 'store', 'durable'], types: ['graph'] },
-  engine: {
-    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache'],
-    types: ['agent', 'tool'],
+  model: {
+    from: inner,
+    types: ['engine', 'tool'],
   },
-  tool: {
-    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine'],
-    types: [],
-  },
-  policy: {
-    from: [...root, 'lib', 'scope', 'store', 'hook', 'durable', 'graph', 'cache', 'engine', 'tool'],
-    types: [],
-  },
-  index: {
-    from: [
-      ...root,
-      'lib',
-      'scope',
-      'store',
-      'hook',
-      'durable',
-      'graph',
-      'cache',
-      'engine',
-      'tool',
-      'policy',
-    ],
-    types: [],
-  },
+  engine: { from: [...inner, 'model'], types: ['tool'] },
+  tool: { from: [...inner, 'model', 'engine'], types: [] },
+  policy: { from: [...inner, 'model', 'engine', 'tool'], types: [] },
+  agent: { from: [...inner, 'model', 'engine', 'tool', 'policy'], types: [] },
+  index: { from: [...inner, 'model', 'engine', 'tool', 'policy', 'agent'], types: [] },
 }
 
 it('imports in src point inward', () => {

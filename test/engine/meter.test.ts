@@ -69,8 +69,8 @@ it('leaves out what nobody reported, and adds up what was', () => {
   meter.begin('model').end(true)
   expect(meter.used.run).not.toHaveProperty('tokens')
   meter.begin('model').end(true, { cost: 0.25 })
-  meter.begin('model').end(true, { tokens: 40, cost: 0.5 })
-  meter.begin('model').end(true, { tokens: 2 })
+  meter.begin('model').end(true, { total: 40, cost: 0.5 })
+  meter.begin('model').end(true, { total: 2 })
   const { run, thread } = meter.used
   expect(run).toEqual({ ...nothing, modelCalls: 4, tokens: 42, cost: 0.75 })
   expect(thread).toEqual(run)

@@ -3,6 +3,33 @@ import type { ToolCall } from '../tool/tool.ts'
 import type { TokenUsage } from '../usage.ts'
 import type { AssistantMessage, Message } from './message.ts'
 
+/** A language model. Adapters make one; anything with these three members is one. */
+export interface Model {
+  readonly provider: string
+  readonly model: string
+  /**
+   * Starts one request.
+   *
+   * @param request What to say to the model
+   * @param options `signal` aborts it; `call` is our id of this request, the same on a retry
+   */
+  stream(
+    request: ModelRequest,
+    options: { readonly signal: AbortSignal; readonly call: string },
+  ): AsyncIterable<ModelEvent>
+}
+
+/** What a model says, in order. A stream without `finish` counts as broken: none of its calls runs. */
+export type ModelEvent =
+  | { readonly kind: 'text'; readonly delta: string }
+  | { readonly kind: 'reasoning'; readonly delta: string }
+  | { readonly kind: 'args'; readonly id: string; readonly tool?: string; readonly delta: string }
+  | { readonly kind: 'call'; readonly id: string; readonly tool: string; readonly raw: string }
+  | { readonly kind: 'download'; readonly loaded: number; readonly total?: number }
+  /** Cumulative: a later report replaces an earlier one. */
+  | { readonly kind: 'usage'; readonly usage: TokenUsage }
+  | { readonly kind: 'finish'; readonly reason: FinishReason; readonly usage?: TokenUsage }
+
 /** What a model is asked. */
 export interface ModelRequest {
   readonly instructions?: string

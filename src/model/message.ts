@@ -46,3 +46,15 @@ export interface ToolMessage extends Base {
 
 /** One message of a thread. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage
+
+type Draft<Kind extends Message> = Kind extends Message
+  ? Omit<Kind, 'id' | 'createdAt'> & { readonly id?: string }
+  : never
+
+/** A message before it has an id. */
+export type NewMessage = Draft<Message> | Message
+
+/** Removes a message by id. An unknown id is an error. */
+export interface RemoveMessage {
+  readonly remove: string
+}

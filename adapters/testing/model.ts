@@ -1,0 +1,123 @@
+import type {
+  Clock,
+  FinishReason,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  TokenUsage,
+} from '../../src/index.ts'
+
+/** One answer of a scripted model. A function sees the request first. */
+export type ScriptedTurn = ScriptedReply | ((request: ModelRequest) => ScriptedReply)
+
+/** What a scripted model says, in this order: reasoning, text, calls. */
+export interface ScriptedReply {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly calls?: readonly {
+    readonly tool: string
+    readonly args?: unknown
+    /** Instead of `args`: the text as a model would write it, broken or not. */
+    readonly raw?: string
+    readonly id?: string
+  }[]
+  readonly usage?: TokenUsage
+  /** Throws it, after the text so far. */
+  readonly error?: Error
+  /** Milliseconds before each part, by the model's clock. */
+  readonly delay?: number
+  /** Ends without `finish`. */
+  readonly broken?: true
+}
+
+export interface ScriptedModel extends Model {
+  /** What it was asked, in order. */
+  readonly requests: readonly ModelRequest[]
+  /** Throws if turns are left over. */
+  assertComplete(): void
+}
+
+/** A model that says what it is told to: a list in order, failing when asked more often, or a function as often as asked. */
+export function scriptedModel(
+  turns: readonly ScriptedTurn[] | ((request: ModelRequest) => ScriptedReply),
+  options: { readonly provider?: string; readonly model?: string; readonly clock?: Clock } = {},
+): ScriptedModel {
+  const { provider = 'scripted', model = 'script', clock = platform } = options
+  const requests: ModelRequest[] = []
+  const replyTo = (request: ModelRequest): ScriptedReply => {
+    requests.push(request)
+    if (typeof turns === 'function') return turns(request)
+    const turn = turns[requests.length - 1]
+    if (turn === undefined)
+      throw new RangeError(
+        `Cannot answer request ${requests.length}: the script has ${turns.length} turns`,
+      )
+    return typeof turn === 'function' ? turn(request) : turn
+  }
+  return {
+    provider,
+    model,
+    requests,
+    async *stream(request, { signal }) {
+      signal.throwIfAborted()
+      const reply = replyTo(request)
+      for (const event of eventsOf(reply)) {
+        if (reply.delay !== undefined) await passed(clock, reply.delay, signal)
+        signal.throwIfAborted()
+        yield event
+      }
+      if (reply.error) throw reply.error
+      if (!reply.broken) yield finish(reply)
+    },
+    assertComplete() {
+      const left = typeof turns === 'function' ? 0 : turns.length - requests.length
+      if (left > 0)
+        throw new Error(`Cannot end the script: ${left} of ${turns.length} turns are left`)
+    },
+  }
+}
+
+/** Text comes word by word, arguments in two pieces, as models send them. */
+function* eventsOf({ text, reasoning, calls = [], usage }: ScriptedReply): Generator<ModelEvent> {
+  for (const delta of reasoning?.match(/\s*\S+\s*$|\s*\S+/g) ?? [])
+    yield { kind: 'reasoning', delta }
+  for (const delta of text?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield { kind: 'text', delta }
+  for (const [
+    n,
+    { tool, args = {}, raw = JSON.stringify(args), id = String(n) },
+  ] of calls.entries()) {
+    const half = Math.ceil(raw.length / 2)
+    yield { kind: 'args', id, tool, delta: raw.slice(0, half) }
+    yield { kind: 'args', id, delta: raw.slice(half) }
+    yield { kind: 'call', id, tool, raw }
+  }
+  if (usage) yield { kind: 'usage', usage }
+}
+
+function finish({ calls = [], usage }: ScriptedReply): ModelEvent {
+  const reason: FinishReason = calls.length > 0 ? 'calls' : 'stop'
+  return usage ? { kind: 'finish', reason, usage } : { kind: 'finish', reason }
+}
+
+/** Waits; an abort ends it at once. */
+function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel()
+      reject(signal.reason)
+    }
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+const platform: Clock = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+}
