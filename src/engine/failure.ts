@@ -1,7 +1,8 @@
 import { pauseKey } from '../durable/keys.ts'
 import type { Key, Put } from '../store/store.ts'
 import { resultEntry } from './result.ts'
-import { indexPuts, stepsOf, type Run } from './run.ts'
+import { indexPuts } from './pause-index.ts'
+import { stepsOf, type Run } from './run.ts'
 import { leaveLog } from './suspend.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Claim } from '../durable/claim.ts'
 import type { OpenPause } from '../durable/head.ts'
 import { Journal, type Entry, type PlaceEntry } from '../durable/journal.ts'
-import { dueKey, inboxKey, pauseKey, runKey, stopKey } from '../durable/keys.ts'
-import { hint, type Owner } from '../durable/owner.ts'
+import { pauseKey, runKey, stopKey } from '../durable/keys.ts'
+import type { Owner } from '../durable/owner.ts'
 import { settlementText, type PauseRecord, type Settlement } from '../durable/pause.ts'
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
@@ -23,6 +23,7 @@ import type { Meter } from './meter.ts'
 import { hookedBy, type Hooked } from './hooked.ts'
 import type { Monitor, Presence } from './monitor.ts'
 import type { Prices } from '../usage.ts'
+import { indexRows } from './pause-index.ts'
 import type { Opening } from './request.ts'
 import type { Queue } from './stream.ts'
 
@@ -230,18 +231,6 @@ export class Run {
     })
   }
 }
-
-/** The index rows of an open pause. */
-function indexRows({ at }: Claim, { id, kind, n, due }: OpenPause): Key[] {
-  return [
-    ...(kind === 'question' ? [inboxKey(at, n, id)] : []),
-    ...(due === undefined ? [] : [dueKey(at, due, id)]),
-  ]
-}
-
-/** The same rows, as they are written. */
-export const indexPuts = (claim: Claim, open: OpenPause): Put[] =>
-  indexRows(claim, open).map((key) => ({ key, value: hint(claim.head) }))
 
 /** The steps under way in a level and the child graphs inside. */
 export function stepsOf(level: Level): Execution['step'][] {

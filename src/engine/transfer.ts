@@ -13,7 +13,8 @@ import { threadOf } from './list.ts'
 import { listing, metadataFrom, newClaim } from './open.ts'
 import { assertListed } from './prune.ts'
 import { isObject, text } from './request.ts'
-import { indexPuts, type App } from './run.ts'
+import { indexPuts } from './pause-index.ts'
+import type { App } from './run.ts'
 
 /** Under which id a thread arrives, and what is added to its metadata. */
 export interface Arrival {
