@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { graph, type Graph } from 'heddle'
 import { confirmRefund, fields, newAddress, refundOk, whichOrder, type Case } from './case.ts'
-import { readAnswer } from './details.ts'
+import { readAnswer } from '../nlu/details.ts'
 import type { Order, Shop } from './orders.ts'
 import { answer, askForOrder, askForWish, decide, describe, dollars } from './policy.ts'
-import type { Understand } from './understand.ts'
-import { isDoubtful } from './wish.ts'
+import type { Understand } from '../nlu/understand.ts'
+import { isDoubtful } from '../nlu/wish.ts'
 
 /** What the agent says while it works, and at last. */
 export type SupportEvent =

@@ -9,7 +9,7 @@ import { fileLedger } from './ledger.ts'
 import { openShop } from './orders.ts'
 import { openSession, Unanswered, type Session, type Support } from './session.ts'
 import { openTerminal } from './terminal.ts'
-import { trainUnderstanding } from './understand.ts'
+import { trainUnderstanding } from '../nlu/understand.ts'
 
 const USAGE = `Usage: npm run demo -- [options] [message]
 

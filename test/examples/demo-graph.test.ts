@@ -4,7 +4,7 @@ import { manualClock, withFaults, type Fault } from 'heddle/testing'
 import { newAddress, refundOk } from '../../examples/demo/case.ts'
 import { support, type SupportEvent } from '../../examples/demo/graph.ts'
 import { openShop, type Entry } from '../../examples/demo/orders.ts'
-import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
+import { trainUnderstanding, type Understand } from '../../examples/nlu/understand.ts'
 import { silent } from '../fakes/silent.ts'
 
 let understand: Understand

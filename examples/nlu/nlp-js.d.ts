@@ -1,4 +1,4 @@
-// The parts of nlp.js that the demo calls; its packages carry no types.
+// The parts of nlp.js that are called here; its packages carry no types.
 declare module '@nlpjs/core' {
   export interface Container {
     use(plugin: unknown): void

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { compile, memory } from 'heddle'
 import { support } from '../../examples/demo/graph.ts'
 import { openShop, type Entry } from '../../examples/demo/orders.ts'
-import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
+import { trainUnderstanding, type Understand } from '../../examples/nlu/understand.ts'
 
 let understand: Understand
 beforeAll(async () => {

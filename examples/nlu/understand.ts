@@ -8,7 +8,7 @@ import { readDetails, withoutDetails, withoutOrders, type Details, type Entity }
 import { speller } from './spelling.ts'
 import { readWish, requests, type Wish, type Word } from './wish.ts'
 
-/** What the demo makes of a message. */
+/** What is made of a message. */
 export interface Understanding extends Details {
   readonly intent: Intent
   /** How sure it is, 0 to 1. Below 0.8 the intent is `other`. */

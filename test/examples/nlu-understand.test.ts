@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { corpus } from '../../examples/demo/corpus.ts'
-import { trainUnderstanding, type Understand } from '../../examples/demo/understand.ts'
+import { corpus } from '../../examples/nlu/corpus.ts'
+import { trainUnderstanding, type Understand } from '../../examples/nlu/understand.ts'
 
 let understand: Understand
 beforeAll(async () => {
