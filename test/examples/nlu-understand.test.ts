@@ -130,8 +130,8 @@ describe('what a customer says about an order', () => {
 describe('the understanding and the graph', () => {
   it('can be bundled for a page or a Worker: nothing in them is of Node', async () => {
     const { metafile } = await build({
-      entryPoints: ['understand', 'graph'].map((name) =>
-        join(import.meta.dirname, `../../examples/demo/${name}.ts`),
+      entryPoints: ['nlu/model', 'nlu/understand', 'demo/graph'].map((name) =>
+        join(import.meta.dirname, `../../examples/${name}.ts`),
       ),
       bundle: true,
       platform: 'browser',
