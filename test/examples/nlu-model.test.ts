@@ -7,7 +7,7 @@ beforeAll(async () => {
   model = await localNlu()
 })
 
-const user = (text: string): Message => ({ role: 'user', id: text, text, createdAt: '' })
+const user = (said: string): Message => ({ role: 'user', id: said, text: said, createdAt: '' })
 const found = (value: object): Message => result('find_order', { value })
 const refunded = (rest: object): Message => result('refund', rest)
 
