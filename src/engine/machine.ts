@@ -1,5 +1,5 @@
 import type { CallOptions } from '../graph/context.ts'
-import type { Call, CallResult, Tool, ToolCall } from '../tool/tool.ts'
+import type { Call, CallResult, Tool } from '../tool/tool.ts'
 import type { Calls } from './calls.ts'
 
 /** How a batch of tools is called. */
@@ -10,7 +10,9 @@ export interface MachineOptions {
   /** Those that may be called by name. @default the app's */
   readonly tools?: ReadonlyMap<string, Tool> | undefined
   /** Gets what the tools emit. */
-  readonly emit?: ((data: unknown, call: Omit<ToolCall, 'id'>) => void | Promise<void>) | undefined
+  readonly emit?: ((data: unknown, call: string) => void | Promise<void>) | undefined
+  /** Told of each call that ends, as soon as it does: before a pause that others have come to is. */
+  readonly ended?: ((result: CallResult) => void) | undefined
 }
 
 /** Runs the tools that a node or another tool calls. */

@@ -4,6 +4,7 @@ import { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
 import { meterOf, type Use } from '../engine/meter.ts'
 import { callId, placeOf } from '../engine/place.ts'
+import { tidy } from '../lib/tidy.ts'
 import { told, valueOf } from './outcome.ts'
 import { perform } from './perform.ts'
 import { again, kept } from './replay.ts'
@@ -17,23 +18,21 @@ export const machine: Machine = {
   async call(calls, tool, args, { emit } = {}) {
     const [name, spec] = typeof tool === 'string' ? [tool] : [tool.name, tool]
     const [wanted] = wantedFrom([{ tool: name, args }]) as [Wanted]
-    return valueOf(await reserve(calls, wanted, { spec, emit }).run(), name)
+    const settings = tidy<Settings>({ spec, emit: emit && ((data) => emit(data)) })
+    return valueOf(await reserve(calls, wanted, settings).run(), name)
   },
 
-  callAll(calls, list, { concurrency = 4, emit, agent, tools } = {}) {
+  callAll(calls, list, { concurrency = 4, ...settings } = {}) {
     // Their places follow the order of the list, whenever each gets to run.
-    const reserved = wantedFrom(list).map((wanted) =>
-      reserve(calls, wanted, { agent, tools, emit: emit && ((data) => emit(data, wanted.call)) }),
-    )
+    const reserved = wantedFrom(list).map((wanted) => reserve(calls, wanted, settings))
     // They begin at once, in their order.
     const ready = Promise.all(reserved.map((one) => one.ready))
     return ready.then(() => inTurns(reserved, concurrency, (one, leave) => one.run(leave)))
   },
 }
 
-interface Settings extends Pick<MachineOptions, 'agent' | 'tools'> {
+interface Settings extends Omit<MachineOptions, 'concurrency'> {
   readonly spec?: Tool | undefined
-  readonly emit?: ((data: unknown) => void | Promise<void>) | undefined
 }
 
 /** A call whose place is kept. */
@@ -51,7 +50,7 @@ interface Reserved {
 function reserve(
   calls: Calls,
   { given, call }: Wanted,
-  { spec: handed, agent, emit, tools: own }: Settings,
+  { spec: handed, agent, emit, ended, tools: own }: Settings,
 ): Reserved {
   const { execution, id: task, current: outer } = calls
   const { attempt } = execution
@@ -90,8 +89,10 @@ function reserve(
     const { place, known, use, id } = await ready
     const about = { id: given ?? id, tool: call.tool }
     if (known?.kind === 'call') {
+      const result: CallResult = { ...about, replayed: true, ...again(known.value) }
+      ended?.(result)
       end()
-      return { ...about, replayed: true, ...again(known.value) }
+      return result
     }
     if (!alive()) {
       use.end(false)
@@ -116,7 +117,7 @@ function reserve(
       callId: isOurs(given) ? given : id,
       use,
       agent,
-      emit,
+      emit: emit && ((data) => emit(data, about.id)),
       ran: known?.kind === 'ran' ? { value: decode(known.value) } : undefined,
       begin: () => (counts = true),
       async keep(value) {
@@ -142,7 +143,9 @@ function reserve(
         calls.notes.push(last)
         if (ending.status === 'success') run.journal.add(last)
       }
-      return told(about, ending)
+      const result = told(about, ending)
+      ended?.(result)
+      return result
     } finally {
       end()
     }
