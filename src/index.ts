@@ -110,6 +110,9 @@ export type {
   UserMessage,
 } from './model/message.ts'
 export type { FinishReason, Model, ModelEvent, ModelRequest, Reply } from './model/model.ts'
+export { modelError } from './model/failure.ts'
+export type { ModelFailure } from './model/failure.ts'
+export { pairCalls } from './model/wire.ts'
 export type { Monitor, MonitorEvent, Presence, PresenceState } from './engine/monitor.ts'
 
 // Scopes
