@@ -16,6 +16,7 @@ import {
   type Store,
 } from 'heddle'
 import { countingIds, manualClock } from 'heddle/testing'
+import { canonical } from './canonical.ts'
 
 const sign = question({
   key: 'sign',
@@ -169,16 +170,4 @@ export async function tell(
   await app!.delete(thread)
   note('deleted:', (await app!.state(thread)) ?? null)
   return told
-}
-
-/** JSON with sorted keys; what JSON can't hold is written out. */
-function canonical(value: unknown): string {
-  if (value instanceof Date) return `Date(${value.toISOString()})`
-  if (value instanceof Map) return `Map(${canonical([...value])})`
-  if (typeof value === 'bigint') return `${value}n`
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined'
-  const members = Object.entries(value).filter(([, member]) => member !== undefined)
-  members.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`
 }
