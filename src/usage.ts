@@ -27,32 +27,59 @@ export type Prices = {
   }
 }
 
+/** A usage as it is stored: its figures by position, null for one that nobody reported, none after the last that somebody did. */
+export type Figures = (number | null)[]
+
+/** Which figure is where. */
 const FIGURES = [
+  'total',
+  'cost',
   'input',
   'output',
-  'total',
   'cacheRead',
   'cacheWrite',
   'reasoning',
   'requests',
-  'cost',
 ] as const satisfies readonly (keyof TokenUsage)[]
 
-/** Adds two usages up; neither changes. A figure that neither has stays absent. */
+/** Adds two usages up; neither changes. A figure that neither has stays absent, and so does one that is no number from 0 on. */
 export function addUsage(a: TokenUsage, b: TokenUsage): TokenUsage {
-  const sum: { -readonly [Figure in keyof TokenUsage]: TokenUsage[Figure] } = {}
-  for (const figure of FIGURES) {
-    const [one, other] = [figureOf(a, figure), figureOf(b, figure)]
-    if (one !== undefined || other !== undefined) sum[figure] = (one ?? 0) + (other ?? 0)
-  }
-  return sum
+  const figures: Figures = []
+  countIn(figures, a)
+  countIn(figures, b)
+  return usageOf(figures)
 }
 
-/** A figure of a usage; a total that wasn't reported follows from its parts. */
+/**
+ * Adds a usage to stored figures.
+ *
+ * @param from Where they begin in the list
+ */
+export function countIn(figures: Figures, usage: TokenUsage, from = 0): void {
+  for (const [i, figure] of FIGURES.entries()) {
+    const amount = figureOf(usage, figure)
+    if (amount === undefined) continue
+    while (figures.length < from + i) figures.push(null)
+    figures[from + i] = (figures[from + i] ?? 0) + amount
+  }
+}
+
+/** What stored figures say. */
+export function usageOf(figures: Readonly<Figures> = [], from = 0): TokenUsage {
+  const usage: { -readonly [Figure in keyof TokenUsage]: TokenUsage[Figure] } = {}
+  for (const [i, figure] of FIGURES.entries()) {
+    const amount = figures[from + i] ?? undefined
+    if (amount !== undefined) usage[figure] = amount
+  }
+  return usage
+}
+
+/** A figure of a usage, which may be anything; a total that wasn't reported follows from its parts. */
 function figureOf(usage: TokenUsage, figure: keyof TokenUsage): number | undefined {
   const own = usage[figure]
-  if (figure !== 'total' || own !== undefined) return own
-  const { input, output } = usage
+  if (Number.isFinite(own) && (own as number) >= 0) return own
+  if (figure !== 'total') return undefined
+  const [input, output] = [figureOf(usage, 'input'), figureOf(usage, 'output')]
   return input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0)
 }
 

@@ -222,8 +222,11 @@ export class Claim {
   /** After a commit that failed, the head falls back to what is stored. */
   recover(): void {
     // What the claim wrote is there by now.
-    if (this.failure && this.#stored)
-      Object.assign(this.head, readHead(this.#stored), { redo: undefined })
+    if (this.failure && this.#stored) {
+      // What was used was used all the same.
+      const { used, usage } = this.head
+      Object.assign(this.head, readHead(this.#stored), { redo: undefined, used, usage })
+    }
     const { store, clock } = this.#owner
     // Where rows go ahead of a head they may still come in: nothing is named or counted like them.
     if (this.failure && !takesAll(store.caps)) skipAhead(this.head, clock.now())

@@ -1,3 +1,4 @@
+import type { Figures } from '../usage.ts'
 import type { ErrorInfo, Metadata, Status } from './records.ts'
 import { readRow } from './row.ts'
 
@@ -17,14 +18,8 @@ export interface OpenPause {
   readonly key?: string | undefined
 }
 
-/** Calls, milliseconds of running, and what was reported of tokens and cost; a figure that nobody reported is null. */
-export type Used = [
-  toolCalls: number,
-  modelCalls: number,
-  ms: number,
-  tokens?: number | null,
-  cost?: number | null,
-]
+/** Calls, milliseconds of running, and what models reported: the first of its figures are tokens and cost. */
+export type Used = [toolCalls: number, modelCalls: number, ms: number, ...reported: Figures]
 
 /** A decision about a tool that stands for the rest of the thread, and its number among what the thread has numbered. */
 export interface Standing {
@@ -85,6 +80,8 @@ export interface Head extends HeadOfRun {
   strikes: number
   /** What was used since the last input, and by the thread in all. Absent until something is counted. */
   used?: readonly [run: Used, thread: Used] | undefined
+  /** What models reported to the run itself, without those that it continues. Absent until one did. */
+  usage?: Figures | undefined
   /** Decisions about tools that stand, in the order in which they were made, on whichever branch. Absent until there is one. */
   standing?: readonly Standing[] | undefined
 }
@@ -126,6 +123,7 @@ const CHANGING = /* @__PURE__ */ names<Omit<Head, keyof HeadOfRun>>({
   open: 0,
   used: 0,
   standing: 0,
+  usage: 0,
 })
 
 /** The text of the part that a run keeps. Made once a run: a step writes the rest anew, which is the hot path. */

@@ -32,6 +32,8 @@ export interface Thread {
   /** Newest checkpoint, once there is one. */
   readonly checkpoint?: string
   readonly metadata: Metadata
+  /** Of all its runs. A thread that a fork has made begins with none. */
+  readonly usage: TokenUsage
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -48,6 +50,7 @@ export interface Run {
   /** `llm` says which model served it. */
   readonly metadata: Metadata
   readonly error?: ErrorInfo
+  /** Its own, without that of the runs it continues; by now, if it hasn't ended. */
   readonly usage: TokenUsage
   readonly startedAt: string
   readonly endedAt?: string

@@ -1,6 +1,6 @@
 import { quietly } from '../lib/quietly.ts'
 import { tidy } from '../lib/tidy.ts'
-import type { TokenUsage } from '../usage.ts'
+import { usageOf, type Figures, type TokenUsage } from '../usage.ts'
 import { iso } from './pause.ts'
 import type { ErrorInfo, Metadata, Run, Status } from './records.ts'
 import { readRow } from './row.ts'
@@ -16,6 +16,8 @@ export interface RunStart {
   readonly time: number
   /** The first `seq` of its events. */
   readonly seq: number
+  /** What the run before it had used, which may have died before it could say so itself. */
+  readonly before?: Figures | undefined
 }
 
 /** A run as it ended. Written once. */
@@ -41,21 +43,24 @@ export const readEnd = (text: string): RunEnd => readRow(text, 'the end of a run
  * A run as its readers see it.
  *
  * @param now Where it stands if it has no end; `undefined`: another run has gone on with the thread
+ * @param used What it had used when it was seen last, if it has no end
  */
 export const runRecord = (
   thread: string,
   start: RunStart,
   end: RunEnd | undefined,
   now: Status | undefined,
+  used: Figures | undefined,
 ): Run =>
-  tidy<Run & { time?: number; seq?: number }>({
+  tidy<Run & Partial<Pick<RunStart, 'time' | 'seq' | 'before'>>>({
     ...start,
     time: undefined,
     seq: undefined,
+    before: undefined,
     thread,
     status: end?.status ?? now ?? 'error',
     error: end ? end.error : now ? undefined : LOST,
-    usage: end?.usage ?? {},
+    usage: end?.usage ?? usageOf(used),
     startedAt: iso(start.time),
     endedAt: end && iso(end.time),
   })

@@ -17,11 +17,12 @@ const DECISION: Shape = {
   by: 'text?',
   at: 'time',
 }
-const isTally = (value: unknown): boolean =>
+/** Amounts that may be missing, after so many that are whole. */
+const isTally = (value: unknown, whole = 3): boolean =>
   Array.isArray(value) &&
-  value.length >= 3 &&
+  value.length >= whole &&
   value.every(
-    (one, at) => (at < 3 ? isWhole(one) : one === null || Number.isFinite(one)) && one >= 0,
+    (one, at) => (at < whole ? isWhole(one) : one === null || Number.isFinite(one)) && one >= 0,
   )
 
 const kinds = {
@@ -37,6 +38,7 @@ const kinds = {
   /** Two lists of what was counted: three whole numbers, and amounts that may be missing. */
   used: (value: unknown) =>
     Array.isArray(value) && value.length === 2 && value.every((one) => isTally(one)),
+  figures: (value: unknown) => isTally(value, 0),
   flag: (value: unknown) => typeof value === 'boolean',
   decisions: (value: unknown): boolean => has([DECISION], value),
   object: (value: unknown) => Object(value) === value && !Array.isArray(value),

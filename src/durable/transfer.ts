@@ -61,6 +61,7 @@ const HEAD: Readonly<Record<keyof Portable, Shape>> = {
   seq: 'count',
   used: 'used?',
   standing: 'decisions?',
+  usage: 'figures?',
 }
 
 const ID = '[0-9a-z]{14}'
@@ -124,7 +125,18 @@ const ROWS: readonly (readonly [
   ],
   [`${PAUSE}\\.a`, readSettlement, { status: 'text', time: 'time' }],
   [`k/${NAMED}`, (text) => JSON.parse(text), 'text'],
-  [RUN, readStart, { id: 'text', root: 'text', metadata: 'object', time: 'time', seq: 'count' }],
+  [
+    RUN,
+    readStart,
+    {
+      id: 'text',
+      root: 'text',
+      metadata: 'object',
+      time: 'time',
+      seq: 'count',
+      before: 'figures?',
+    },
+  ],
   [
     `${RUN}\\.e`,
     readEnd,

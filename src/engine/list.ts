@@ -9,6 +9,7 @@ import { tidy } from '../lib/tidy.ts'
 import type { Entry, Key } from '../store/store.ts'
 import { find, findAt, readable } from './find.ts'
 import { checkLimit } from './check.ts'
+import { usageOfThread } from './meter.ts'
 import type { App } from './run.ts'
 
 /** What part of a list is read. */
@@ -107,6 +108,7 @@ export const threadOf = (head: Head): Thread =>
     status: head.status as Status,
     checkpoint: head.checkpoint,
     metadata: head.metadata,
+    usage: usageOfThread(head),
     createdAt: iso(head.created),
     updatedAt: iso(head.updated),
   })
@@ -136,21 +138,27 @@ export async function* runs(
 ): AsyncGenerator<RunRow> {
   const claim = await find(app, tenant, thread)
   if (!claim) return
-  const { run, status } = claim.head
-  const show = ([start, end]: Recorded): RunRow =>
-    runRecord(thread, start, end, start.id === run ? (status as Status) : undefined)
+  const { run, status, usage } = claim.head
+  const show = ([start, end, after]: Recorded): RunRow =>
+    start.id === run
+      ? runRecord(thread, start, end, status as Status, usage)
+      : runRecord(thread, start, end, undefined, after?.before)
   yield* shownOf(pairs(app, claim), part, show, ([{ id }]) => id)
 }
 
-type Recorded = readonly [start: RunStart, end?: RunEnd | undefined]
+type Recorded = readonly [start: RunStart, end: RunEnd | undefined, after: RunStart | undefined]
 
-/** The rows of runs in pairs: that of the end follows that of the start. */
+/** The rows of runs in pairs, newest first, each with the start of the next: that of the end follows that of the start. */
 export async function* pairs(app: App, { root, head }: Claim): AsyncGenerator<Recorded> {
   let start: RunStart | undefined
+  let after: RunStart | undefined
   for await (const { key, value } of rows(app, runPrefix(root))) {
     const end = key.endsWith('.e') ? await readable(head.thread, () => readEnd(value)) : undefined
-    if (start) yield [start, end]
+    if (start) {
+      yield [start, end, after]
+      after = start
+    }
     start = end ? undefined : await readable(head.thread, () => readStart(value))
   }
-  if (start) yield [start]
+  if (start) yield [start, undefined, after]
 }

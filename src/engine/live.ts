@@ -186,7 +186,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       run: run.id,
       checkpoint: claim.head.checkpoint,
       state: snapshot(level.state),
-      usage: {},
+      usage: run.usage,
     })
     if (how === 'paused') {
       const pauses = await suspend(level)
@@ -204,7 +204,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       kind: 'done',
       checkpoint,
       state: snapshot(level.state),
-      usage: {},
+      usage: run.usage,
     })
     level.log.tell(end, undefined, level.stepNo - 1)
     return { ...common(), status: 'success' }

@@ -1,7 +1,7 @@
 import type { Head } from '../durable/head.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Tally } from '../tool/inside.ts'
-import type { TokenUsage } from '../usage.ts'
+import { addUsage, countIn, usageOf, type TokenUsage } from '../usage.ts'
 import type { Run } from './run.ts'
 
 /** What was used by a run since the last input, whatever resumed runs that took, and by its thread in all. */
@@ -16,10 +16,11 @@ export interface Use {
   readonly used: Tallies
   /**
    * Ends it, however often it is called. A call that counts is counted by the next commit: call this in the same turn as
-   * the commit that stores what came of it. One that was refused or denied doesn't count. One that waits hasn't ended: it
-   * keeps its place among the calls of the run.
+   * the commit that stores what came of it. One that was refused or denied doesn't count, unless its model reported
+   * something all the same. One that waits hasn't ended: it keeps its place among the calls of the run.
    *
-   * @param usage What its model reported, with its cost. A figure that nobody reported is absent, and doesn't count
+   * @param usage What its model reported in the end, with its cost and how many requests it took. A figure that nobody
+   * reported is absent, and doesn't count
    */
   end(counts: boolean, usage?: TokenUsage): void
 }
@@ -33,16 +34,22 @@ interface UnderWay {
   readonly overtaken: Record<Kind, number>
 }
 
-/** Where the head counts calls, and what models report. */
+/** Where the head counts calls, and from where on what models report. */
 const CALLS = { tool: 0, model: 1 } as const
-const REPORTED = { tokens: 3, cost: 4 } as const
+const REPORTED = 3
+
+/** What of a head is counted here. */
+type Counted = Pick<Head, 'used' | 'usage'>
+
+/** What models reported to a thread in all. */
+export const usageOfThread = ({ used }: Counted): TokenUsage => usageOf(used?.[1], REPORTED)
 
 /**
- * Counts calls, and the time that a thread runs, in the head of its thread: durable with whatever is committed next. What
- * is under way is known here only, as it begins again after a pause or a crash.
+ * Counts calls, what models report, and the time that a thread runs, in the head of its thread: durable with whatever is
+ * committed next. What is under way is known here only, as it begins again after a pause or a crash.
  */
 export class Meter {
-  readonly #head: Pick<Head, 'used'>
+  readonly #head: Counted
   readonly #ran: () => number
   /** In the order in which they began. */
   readonly #underWay: Set<UnderWay> = new Set()
@@ -51,9 +58,14 @@ export class Meter {
    * @param head Keeps the counts
    * @param ran Milliseconds of running that the head doesn't count yet
    */
-  constructor(head: Pick<Head, 'used'>, ran: () => number) {
+  constructor(head: Counted, ran: () => number) {
     this.#head = head
     this.#ran = ran
+  }
+
+  /** What models reported to this run by now. */
+  get usage(): TokenUsage {
+    return usageOf(this.#head.usage)
   }
 
   /** What was used by now. Whoever has looked has the time counted from then on. */
@@ -74,20 +86,15 @@ export class Meter {
       get used() {
         return before()
       },
-      end: (counts, { total, cost } = {}) => {
+      end: (counts, usage = {}) => {
         if (!this.#underWay.has(own)) return
         if (counts) for (const one of this.#ahead(own)) one.overtaken[kind]++
         this.#underWay.delete(own)
-        if (!counts) return
-        for (const used of this.#counts) {
-          used[CALLS[kind]]++
-          for (const [what, amount] of [
-            ['tokens', total],
-            ['cost', cost],
-          ] as const) {
-            if (amount !== undefined) used[REPORTED[what]] = (used[REPORTED[what]] ?? 0) + amount
-          }
-        }
+        if (counts) for (const used of this.#counts) used[CALLS[kind]]++
+        const reported = addUsage({}, usage)
+        if (Object.keys(reported).length === 0) return
+        for (const used of this.#counts) countIn(used, reported, REPORTED)
+        countIn((this.#head.usage ??= []), reported)
       },
     }
   }

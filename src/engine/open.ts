@@ -165,6 +165,7 @@ function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
     commits: 0,
     used: undefined,
     standing: undefined,
+    usage: undefined,
   }
 }
 
@@ -183,7 +184,9 @@ function start({ claim, app, id, user, durable }: Run, request: Opening, puts: P
     metadata: request.metadata ?? {},
     time,
     seq: head.seq,
+    before: head.usage,
   }
+  head.usage = undefined
   head.status = durable ? row.status : 'running'
   head.run = id
   head.runNumber = head.last = Math.max(time, head.last + 1)

@@ -22,7 +22,7 @@ import type { Execution } from './execution.ts'
 import type { Meter } from './meter.ts'
 import { hookedBy, type Hooked } from './hooked.ts'
 import type { Monitor, Presence } from './monitor.ts'
-import type { Prices } from '../usage.ts'
+import { usageOf, type Prices, type TokenUsage } from '../usage.ts'
 import { indexRows } from './pause-index.ts'
 import type { Opening } from './request.ts'
 import type { Queue } from './stream.ts'
@@ -70,8 +70,9 @@ export class Run {
   shares = false
   stopped: { readonly reason: unknown; readonly status: 'error' | 'cancelled' } | undefined
   over = false
-  /** Counts what is used; see `meterOf`. */
+  /** Counts what is used; see `meterOf`. What models had reported when it ended. */
   meter: Meter | undefined
+  usage: TokenUsage = {}
   /** The app's hooks, and its own. */
   readonly hooked: Hooked
   /** What is closed, and told, before its outcome is there. */
@@ -222,7 +223,8 @@ export class Run {
       const { checkpoint, seq } = head
       const time = this.app.owner.clock.now()
       const open = head.open.length > 0 ? head.open.map(({ id }) => id) : undefined
-      const row: RunEnd = { status, error: info, usage: {}, time, checkpoint, seq, open }
+      const usage = (this.usage = usageOf(head.usage))
+      const row: RunEnd = { status, error: info, usage, time, checkpoint, seq, open }
       const key = `${runKey(claim.root, head.runNumber)}.e`
       if (runs) puts.push({ key, value: JSON.stringify(row) })
       // Perhaps by a word that was left for it.

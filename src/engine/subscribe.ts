@@ -179,10 +179,7 @@ export interface FoundRun {
 
 /** A run of a thread. */
 export async function findRun(app: App, claim: Claim, run: string): Promise<FoundRun | undefined> {
-  let after: RunStart | undefined
-  for await (const [start, end] of pairs(app, claim)) {
+  for await (const [start, end, after] of pairs(app, claim))
     if (start.id === run) return { start, end, after }
-    after = start
-  }
   return undefined
 }

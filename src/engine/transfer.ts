@@ -5,6 +5,7 @@ import { cancelled } from '../durable/outcome.ts'
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import { pack, unpack, type ThreadExport } from '../durable/transfer.ts'
 import { NothingToResume } from '../errors.ts'
+import { usageOf } from '../usage.ts'
 import { check, type Rule } from '../lib/check.ts'
 import { assertGraph, find, readable, retried } from './find.ts'
 import { exists, occupied } from './fork.ts'
@@ -43,10 +44,11 @@ export async function exportThread(
     const rows = new Map(await gather(app, claim))
     if ((await store.get([headKey(at.place)]))[0]?.revision !== revision) return undefined
     if (head.owner !== '') {
-      const { checkpoint, seq, open } = head
+      const { checkpoint, seq, open, usage: used } = head
       const told = { checkpoint, seq, open: open.map(({ id }) => id) }
       const error = errorInfo(cancelled(thread))
-      const end: RunEnd = { status: 'cancelled', error, usage: {}, time: clock.now(), ...told }
+      const [usage, time] = [usageOf(used), clock.now()]
+      const end: RunEnd = { status: 'cancelled', error, usage, time, ...told }
       rows.set(`${runKey('', head.runNumber)}.e`, JSON.stringify(end))
       head.status = 'cancelled'
       head.error = undefined

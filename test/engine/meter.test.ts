@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Meter } from '../../src/engine/meter.ts'
+import { Meter, usageOfThread } from '../../src/engine/meter.ts'
 import type { Head } from '../../src/durable/head.ts'
 
 const nothing = { toolCalls: 0, modelCalls: 0, ms: 0 }
@@ -74,6 +74,43 @@ it('leaves out what nobody reported, and adds up what was', () => {
   const { run, thread } = meter.used
   expect(run).toEqual({ ...nothing, modelCalls: 4, tokens: 42, cost: 0.75 })
   expect(thread).toEqual(run)
+  expect(meter.usage).toEqual({ total: 42, cost: 0.75 })
+})
+
+it('counts the tokens of parts where no total was reported', () => {
+  const { meter } = made()
+  meter.begin('model').end(true, { input: 30, output: 4, requests: 1 })
+  meter.begin('model').end(true, { total: 100, input: 1, output: 1, requests: 2 })
+  expect(meter.used.run).toMatchObject({ modelCalls: 2, tokens: 134 })
+  expect(meter.usage).toEqual({ input: 31, output: 5, total: 134, requests: 3 })
+})
+
+it('counts what a call reported that does not count itself', () => {
+  const { meter } = made()
+  meter.begin('model').end(false, { total: 7 })
+  expect(meter.used.run).toEqual({ ...nothing, tokens: 7 })
+})
+
+it('keeps apart what the run itself was told of, what its chain was, and what the thread was', () => {
+  const { meter, head } = made([
+    [0, 1, 0, 10],
+    [0, 3, 0, 50, null, 40, 10],
+  ])
+  meter.begin('model').end(true, { input: 2, output: 3, cacheRead: 1 })
+  expect(meter.usage).toEqual({ input: 2, output: 3, total: 5, cacheRead: 1 })
+  expect(meter.used).toMatchObject({ run: { tokens: 15 }, thread: { tokens: 55 } })
+  expect(usageOfThread(head)).toEqual({ input: 42, output: 13, total: 55, cacheRead: 1 })
+})
+
+it('writes nothing down of models before one was asked', () => {
+  const { meter, head } = made()
+  meter.begin('tool').end(true)
+  expect(head).toEqual({
+    used: [
+      [1, 0, 0],
+      [1, 0, 0],
+    ],
+  })
 })
 
 it('adds the time that its head does not count yet', () => {
@@ -94,10 +131,10 @@ it('a head that falls back to what is stored takes the counts back', () => {
 
 function made(used?: Head['used']): {
   readonly meter: Meter
-  readonly head: Pick<Head, 'used'>
+  readonly head: Pick<Head, 'used' | 'usage'>
   after(ms: number): void
 } {
   let ran = 0
-  const head: Pick<Head, 'used'> = { used }
+  const head: Pick<Head, 'used' | 'usage'> = used ? { used } : {}
   return { meter: new Meter(head, () => ran), head, after: (ms) => void (ran = ms) }
 }
