@@ -161,11 +161,15 @@ export class Claim {
     )
   }
 
-  /** Moves the end of the lease and stores that. What is on hold stays there: the head as it is stored gets the new end. */
-  renew(until: number): Promise<void> {
+  /**
+   * Moves the end of the lease and stores that, with rows that can't wait. What is on hold stays there: the head as it is
+   * stored gets the new end.
+   */
+  async renew(until: number, rows: readonly Put[] = []): Promise<void> {
     const { head } = this
-    const change = { puts: [], deletes: [] }
-    moveLease(this, change, until)
+    const change = { puts: [...rows], deletes: [] }
+    while (this.#held && this.#flight) await this.#flight.catch(() => {})
+    if (until !== head.until) moveLease(this, change, until)
     if (!this.#held) return this.commit(change)
     const stored = { ...readHead(this.#stored), redo: undefined, until, commits: head.commits++ }
     return (this.#flight = this.#write(change, stored))

@@ -87,9 +87,15 @@ export const logKey = (root: Key, generation: string, at: number, count: number)
 export const journalKey = (root: Key, step: string, n: number): Key =>
   `${root}w/${step}/${ascending(n, 6)}`
 
-/** Runs, newest first: `<n>` when it began, `<n>.e` when it ended. */
+/** Runs, newest first: `<n>` when it began, `<n>.e` when it ended, `<n>.m…` for each model that served it. */
 export const runPrefix = (root: Key): Key => `${root}r/`
 export const runKey = (root: Key, n: number): Key => runPrefix(root) + descending(n)
+/** A model that served a run; `at` is higher than that of those before. */
+export const servedKey = (root: Key, n: number, at: number): Key =>
+  `${runKey(root, n)}.m${ascending(at)}`
+/** What a row of a run tells. */
+export const toldBy = (key: Key): 'start' | 'end' | 'model' =>
+  key.endsWith('.e') ? 'end' : key.includes('.m', key.lastIndexOf('/')) ? 'model' : 'start'
 
 /** Which run a request has started that carried this key. */
 export const idempotencyKey = async (root: Key, key: string): Promise<Key> =>

@@ -3,12 +3,12 @@ import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { Unreadable } from './codec.ts'
 import type { Head } from './head.ts'
 import { journalRows, readEntries, type Entry } from './journal.ts'
-import { checkpointIn, logKey, numberOf, pauseKey, runKey } from './keys.ts'
+import { checkpointIn, logKey, numberOf, pauseKey, runKey, toldBy } from './keys.ts'
 import { rowsOf, type LogRef } from './log.ts'
 import { readPause } from './pause.ts'
 import { readRow } from './row.ts'
 import { readEnd, readStart } from './run-record.ts'
-import type { StateRefs } from './state.ts'
+import type { StateRefs } from './refs.ts'
 
 /** The texts of a thread's rows by their keys under its root, in the order of the keys. */
 export type ThreadRows = ReadonlyMap<Key, string>
@@ -30,9 +30,10 @@ export interface Reach {
 }
 
 /** The logs that the values of a state are in. */
-export const refsOf = ({ p, l = {} }: StateRefs): LogRef[] => [
+export const refsOf = ({ p, l, m }: StateRefs): LogRef[] => [
   ...(p ? [p] : []),
-  ...Object.values(l),
+  ...Object.values({ ...l }),
+  ...Object.values({ ...m }),
 ]
 
 /**
@@ -101,12 +102,13 @@ export function reach(head: Standing, rows: ThreadRows, keeps: Keeps): Reach {
   let oldest = runKey('', head.runNumber)
   if (head.run) needed.add(oldest)
   for (const [key, text] of ofKind('r'))
-    if (key > oldest && !key.endsWith('.e') && runs.has(readStart(text).id)) oldest = key
+    if (key > oldest && toldBy(key) === 'start' && runs.has(readStart(text).id)) oldest = key
   for (const [key, text] of ofKind('r')) {
-    if (key > `${oldest}.e`) break
+    if (key > `${oldest}/`) break
     needed.add(key)
-    if (key.endsWith('.e')) for (const id of readEnd(text).open ?? []) pauses.add(id)
-    else runs.add(readStart(text).id)
+    const told = toldBy(key)
+    if (told === 'end') for (const id of readEnd(text).open ?? []) pauses.add(id)
+    if (told === 'start') runs.add(readStart(text).id)
   }
   for (const [key, text] of ofKind('k')) if (runs.has(JSON.parse(text) as string)) needed.add(key)
 

@@ -16,9 +16,14 @@ export interface RunStart {
   readonly time: number
   /** The first `seq` of its events. */
   readonly seq: number
+  /** Which model serves it, if that is known as it begins. */
+  readonly llm?: Served | undefined
   /** What the run before it had used, which may have died before it could say so itself. */
   readonly before?: Figures | undefined
 }
+
+/** A model that has served a run. */
+export type Served = { readonly provider: string; readonly model: string }
 
 /** A run as it ended. Written once. */
 export interface RunEnd {
@@ -39,11 +44,15 @@ export const readStart = (text: string): RunStart => readRow(text, 'the record o
 /** Reads a run's end back, or throws `Unreadable`. */
 export const readEnd = (text: string): RunEnd => readRow(text, 'the end of a run')
 
+/** Reads back which model has served a run, or throws `Unreadable`. */
+export const readServed = (text: string): Served => readRow(text, 'the audit of a run')
+
 /**
  * A run as its readers see it.
  *
  * @param now Where it stands if it has no end; `undefined`: another run has gone on with the thread
  * @param used What it had used when it was seen last, if it has no end
+ * @param models Those that have served it beside the one that was known as it began, in the order in which they were first asked
  */
 export const runRecord = (
   thread: string,
@@ -51,9 +60,12 @@ export const runRecord = (
   end: RunEnd | undefined,
   now: Status | undefined,
   used: Figures | undefined,
+  models: readonly Served[],
 ): Run =>
-  tidy<Run & Partial<Pick<RunStart, 'time' | 'seq' | 'before'>>>({
+  tidy<Run & Partial<Pick<RunStart, 'time' | 'seq' | 'llm' | 'before'>>>({
     ...start,
+    metadata: audited(start, models),
+    llm: undefined,
     time: undefined,
     seq: undefined,
     before: undefined,
@@ -64,6 +76,13 @@ export const runRecord = (
     startedAt: iso(start.time),
     endedAt: end && iso(end.time),
   })
+
+/** The metadata of a run and, as `llm`, the model that served it first, with the `others`. */
+function audited({ metadata, llm }: RunStart, models: readonly Served[]): Metadata {
+  const [first, ...others] = llm ? [llm, ...models] : models
+  if (!first) return metadata
+  return { ...metadata, llm: others.length > 0 ? { ...first, others } : first }
+}
 
 /** Why a run has no end: another went on with its thread. */
 const LOST: ErrorInfo = {

@@ -9,7 +9,7 @@ import { readLog } from './log-row.ts'
 import { readPause, readSettlement, type PauseRecord } from './pause.ts'
 import { reach, refsOf, type Reach, type ThreadRows } from './reach.ts'
 import { readRow } from './row.ts'
-import { readEnd, readStart } from './run-record.ts'
+import { readEnd, readServed, readStart } from './run-record.ts'
 import { has, type Shape } from './shape.ts'
 
 /** A thread as one value. Plain JSON with a version and a digest; opaque otherwise. */
@@ -142,6 +142,7 @@ const ROWS: readonly (readonly [
     readEnd,
     { status: 'text', usage: 'object', time: 'time', seq: 'count', open: 'list?' },
   ],
+  [`${RUN}\\.m[0-9a-z]{10}`, readServed, { provider: 'text', model: 'text' }],
   [
     `s/${ID}\\.[0-9a-z]{1,4}/[0-9a-z]{6}\\.[0-9a-z]{5}`,
     (text) => Object.values(readRow<object>(text, '')).map(read),

@@ -4,6 +4,7 @@ import { cacheOn } from '../cache/store-cache.ts'
 import { fitted } from '../durable/fit.ts'
 import { sealed } from '../durable/seal.ts'
 import type { Graph } from '../graph/graph.ts'
+import { agentOf } from '../graph/agent-mark.ts'
 import { plan } from '../graph/plan.ts'
 import type { Fields, InputFor, StateOf } from '../graph/state.ts'
 import { systemClock, whole, type Clock } from '../lib/clock.ts'
@@ -27,7 +28,7 @@ import { prune } from './prune.ts'
 import { interruptions } from './questions.ts'
 import { checkRequest, type Durability } from './request.ts'
 import { Run, type App } from './run.ts'
-import type { CompiledGraph, LocalRunner } from './runner.ts'
+import { IDS, type CompiledGraph, type LocalRunner } from './runner.ts'
 import { history, state } from './snapshot.ts'
 import { subscribe } from './subscribe.ts'
 import { tick } from './tick.ts'
@@ -121,7 +122,8 @@ function runner(app: App, tenant: string): LocalRunner {
     prune: (thread, kept) => prune(app, tenant, thread, kept),
     exportThread: (thread) => exportThread(app, tenant, thread),
     importThread: (value, arrival) => importThread(app, tenant, value, arrival),
-  }
+    [IDS]: app.newId,
+  } as LocalRunner
 }
 
 function appOf(graph: Graph, options: CompileOptions): App {
@@ -147,6 +149,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
   let owner: string | undefined
   return {
     plan: plan(graph),
+    agent: agentOf(graph),
     owner: {
       store: rows,
       clock: time,
@@ -159,7 +162,7 @@ function appOf(graph: Graph, options: CompileOptions): App {
       },
     },
     newId: make,
-    context: (execution) => new NodeContext(execution),
+    context: (execution, within) => new NodeContext(execution, within),
     logger,
     ...hookedBy(
       {

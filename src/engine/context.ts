@@ -7,8 +7,11 @@ import type { AskOptions, CallOptions, PauseOptions } from '../graph/context.ts'
 import type { Graph } from '../graph/graph.ts'
 import { plan } from '../graph/plan.ts'
 import type { Question } from '../graph/question.ts'
+import type { Generate } from '../model/ask.ts'
+import type { Model } from '../model/model.ts'
 import type { Call, Tool } from '../tool/tool.ts'
 import { child } from './child.ts'
+import { ask } from './generate.ts'
 import { once } from './once.ts'
 import { interrupt } from './interrupt.ts'
 import { sleep, wait } from './wait.ts'
@@ -20,22 +23,31 @@ import type { App } from './run.ts'
 
 const READY: Promise<void> = /* @__PURE__ */ Promise.resolve()
 
+/** What is its own of a call of a tool, or of a request to a model, that a node makes. */
+export interface Within {
+  calls(): Calls
+  readonly signal: AbortSignal
+  readonly inside: Inside
+  readonly agent?: string | undefined
+  /** Whether what is called may still do something. */
+  alive(): boolean
+}
+
 /** What a node sees of its execution. One attempt, one context: a late call of an attempt that is over does nothing. */
 export class NodeContext {
   readonly #execution: Execution
   readonly #attempt: number
-  readonly #tool: (() => Calls) | undefined
+  readonly #within: Within | undefined
   #signal: AbortSignal | undefined
 
-  /** @param tool Tells the calls of a tool that the node runs, if they aren't its own */
-  constructor(execution: Execution, tool?: () => Calls) {
+  constructor(execution: Execution, within?: Within) {
     this.#execution = execution
     this.#attempt = execution.attempt
-    this.#tool = tool
+    this.#within = within
   }
 
   get #calls(): Calls {
-    return this.#tool?.() ?? this.#execution.calls
+    return this.#within?.calls() ?? this.#execution.calls
   }
 
   get #run(): Execution['step']['level']['run'] {
@@ -73,16 +85,21 @@ export class NodeContext {
     return structuredClone(this.#run.claim.head.metadata)
   }
   get signal(): AbortSignal {
-    return (this.#signal ??= this.#execution.signalOf(this.#attempt))
+    return (this.#signal ??= this.#within?.signal ?? this.#execution.signalOf(this.#attempt))
   }
   get scope(): Scope {
     return this.#run.belongings.scope
   }
+  get agent(): string | undefined {
+    return this.#within?.agent
+  }
   get [INSIDE](): Inside | NodeInside {
+    if (this.#within) return this.#within.inside
     const run = this.#run
     return {
       calls: this.#calls,
-      model: run.model,
+      model: run.local.model,
+      deep: run.local.deep === true,
       host: run.hooked.host,
       get used() {
         return meterOf(run).used
@@ -130,10 +147,13 @@ export class NodeContext {
   callAll(calls: readonly Call[]): Promise<unknown> {
     return this.#call(() => machineFor(this.#run.app).callAll(this.#calls, calls))
   }
+  generate(model: Model, request: Generate<unknown>): Promise<unknown> {
+    return this.#call(() => ask(this.#calls, model, request, { record: true }))
+  }
 
-  /** Whether what is called may still do something. */
   protected alive(): boolean {
-    return this.#execution.alive(this.#attempt)
+    const { signal, alive } = this.#within ?? {}
+    return this.#execution.alive(this.#attempt) && !signal?.aborted && alive?.() !== false
   }
 
   /** Pauses and stored work belong to a node that runs; afterwards they never settle, as nobody could hear of it. */
@@ -142,7 +162,7 @@ export class NodeContext {
     // A pause that is reached late is recorded with the others, if they are still waited for.
     const paused =
       pauses &&
-      !this.#tool &&
+      !this.#within &&
       execution.status === 'paused' &&
       execution.attempt === this.#attempt &&
       !execution.step.stopped

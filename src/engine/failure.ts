@@ -1,9 +1,11 @@
 import { pauseKey } from '../durable/keys.ts'
+import { isHeddleError } from '../errors.ts'
 import type { Key, Put } from '../store/store.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts } from './pause-index.ts'
 import { stepsOf, type Run } from './run.ts'
 import { leaveLog } from './suspend.ts'
+import { conclude, show } from './watch.ts'
 
 /**
  * Records why a run failed. What had finished by then is kept; a question whose answer didn't fit is open again. If that
@@ -14,7 +16,9 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   level?.step?.stop(error)
   await level?.step?.saving
   await claim.settled()
-  if (claim.lost) return
+  // Its record is written by whoever has the thread by now.
+  if (claim.lost)
+    return show(run, isHeddleError(claim.failure?.error, 'cancelled') ? 'idle' : 'error')
   // It is numbered after what was never stored.
   if (claim.failure) run.drop()
   claim.recover()
@@ -54,11 +58,13 @@ export async function fail(run: Run, error: unknown): Promise<void> {
         return run.end(status, {}, error)
       },
     )
+    conclude(run)
   } catch (failure) {
     const about = { thread: head.thread, error: failure }
     app.logger.warn(
       'A failed run could not be recorded: its thread is free when the lease ends',
       about,
     )
+    show(run, status === 'cancelled' ? 'idle' : 'error')
   }
 }

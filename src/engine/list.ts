@@ -1,9 +1,17 @@
 import type { Claim } from '../durable/claim.ts'
 import type { Head } from '../durable/head.ts'
-import { address, directoryPrefix, runPrefix, type Address } from '../durable/keys.ts'
+import { address, directoryPrefix, runPrefix, toldBy, type Address } from '../durable/keys.ts'
 import { iso } from '../durable/pause.ts'
 import type { Run as RunRow, Status, Thread } from '../durable/records.ts'
-import { readEnd, readStart, runRecord, type RunEnd, type RunStart } from '../durable/run-record.ts'
+import {
+  readEnd,
+  readServed,
+  readStart,
+  runRecord,
+  type RunEnd,
+  type RunStart,
+  type Served,
+} from '../durable/run-record.ts'
 import { CorruptCheckpoint, GraphMismatch } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { Entry, Key } from '../store/store.ts'
@@ -139,26 +147,39 @@ export async function* runs(
   const claim = await find(app, tenant, thread)
   if (!claim) return
   const { run, status, usage } = claim.head
-  const show = ([start, end, after]: Recorded): RunRow =>
+  const show = ([start, end, after, models]: Recorded): RunRow =>
     start.id === run
-      ? runRecord(thread, start, end, status as Status, usage)
-      : runRecord(thread, start, end, undefined, after?.before)
+      ? runRecord(thread, start, end, status as Status, usage, models)
+      : runRecord(thread, start, end, undefined, after?.before, models)
   yield* shownOf(pairs(app, claim), part, show, ([{ id }]) => id)
 }
 
-type Recorded = readonly [start: RunStart, end: RunEnd | undefined, after: RunStart | undefined]
+type Recorded = readonly [
+  start: RunStart,
+  end: RunEnd | undefined,
+  after: RunStart | undefined,
+  models: readonly Served[],
+]
 
-/** The rows of runs in pairs, newest first, each with the start of the next: that of the end follows that of the start. */
+/** The rows of runs, newest first, each with the start of the next: those of the end and of models follow that of the start. */
 export async function* pairs(app: App, { root, head }: Claim): AsyncGenerator<Recorded> {
   let start: RunStart | undefined
+  let end: RunEnd | undefined
   let after: RunStart | undefined
+  let models: Served[] = []
+  const read = <Row>(make: (text: string) => Row, text: string): Promise<Row> =>
+    readable(head.thread, () => make(text))
   for await (const { key, value } of rows(app, runPrefix(root))) {
-    const end = key.endsWith('.e') ? await readable(head.thread, () => readEnd(value)) : undefined
-    if (start) {
-      yield [start, end, after]
+    const told = toldBy(key)
+    if (told === 'end') end = await read(readEnd, value)
+    else if (told === 'model') models.push(await read(readServed, value))
+    else {
+      if (start) yield [start, end, after, models]
       after = start
+      start = await read(readStart, value)
+      end = undefined
+      models = []
     }
-    start = end ? undefined : await readable(head.thread, () => readStart(value))
   }
-  if (start) yield [start, undefined, after]
+  if (start) yield [start, end, after, models]
 }

@@ -18,6 +18,7 @@ import { Run, type App } from './run.ts'
 import { Queue } from './stream.ts'
 import { suspend, waitsFor } from './suspend.ts'
 import { snapshot } from './view.ts'
+import { conclude } from './watch.ts'
 
 /**
  * A run on its way. It starts at once; `emit` waits only for a reader that has begun to iterate, and one that
@@ -199,6 +200,7 @@ async function advance(run: Run, begin: () => Promise<void>): Promise<Outcome> {
       claim.head.seq = level.log.seq
       await run.end('success', ended)
     }
+    conclude(run)
     const { checkpoint } = claim.head
     const end = (): object => ({
       kind: 'done',

@@ -7,9 +7,13 @@ import type { Key, Put } from '../store/store.ts'
 import { find, outrun, TRIES } from './find.ts'
 import { PATIENCE, patience } from './place.ts'
 import { Run, type App } from './run.ts'
+import { show } from './watch.ts'
 
 /** How many tries are lost to a run before it is left word. */
 const OUTRUN = 3
+
+/** Whether a run has a thread, or something open does. */
+const isHeld = ({ head }: Claim): boolean => head.owner !== '' || head.open.length > 0
 
 /** Stops what runs and voids what is open; quiet on a thread that has ended or does not exist. */
 export async function cancel(
@@ -19,19 +23,23 @@ export async function cancel(
   reason?: string,
 ): Promise<void> {
   const error = cancelled(thread, reason)
-  const holds = ({ head }: Claim): boolean => head.owner !== '' || head.open.length > 0
-  const run = await seize(app, tenant, thread, error, holds)
+  const run = await seize(app, tenant, thread, error, isHeld)
   await run?.end('cancelled', {}, error)
+  if (run) show(run, 'idle', run.claim.head.run)
 }
 
 /** Removes a thread whole: the claim marks it and removes its index rows; its own go next, and the head last. */
 export async function remove(app: App, tenant: string, thread: string): Promise<void> {
-  const mark = ({ head, at }: Claim, deletes: Key[]): boolean => {
+  let held = false
+  const mark = (claim: Claim, deletes: Key[]): boolean => {
+    const { head, at } = claim
+    held = isHeld(claim)
     head.status = 'deleted'
     deletes.push(directoryKey(at, head.created))
     return true
   }
   const run = await seize(app, tenant, thread, cancelled(thread, 'deleted'), mark)
+  if (run && held) show(run, 'idle', run.claim.head.run)
   // Whoever finds it so finishes the work; after a crash that is a tick.
   if (run) await find(app, tenant, thread)
 }

@@ -15,7 +15,9 @@ import { Level } from './level.ts'
 import type { Opening } from './request.ts'
 import { nothing, resume } from './resume.ts'
 import type { App, Run } from './run.ts'
+import { assertModel, knownModel } from './served.ts'
 import { turn } from './turn.ts'
+import { show, tell } from './watch.ts'
 
 /** How many owners may die in a row, none of which ends a step. */
 const STRIKES = 3
@@ -55,11 +57,14 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
   }
   claim.since = run.app.owner.clock.now()
   return async () => {
+    const runs = !run.durable || !run.stopped
     if (!run.durable) claim.hold()
-    else if (!run.stopped) {
+    else if (runs) {
       claim.head.status = 'running'
       await claim.commit()
     }
+    if (runs) tell(run, { kind: 'run_start' })
+    if (runs) show(run, 'thinking')
     if (admission.failure) throw admission.failure.error
   }
 }
@@ -68,6 +73,7 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
 async function prepare(run: Run, request: Opening, admission: Admission): Promise<void> {
   const { app } = run
   const { thread, tenant = '', metadata } = request
+  assertModel(run, thread)
   const found = await find(app, tenant, thread)
   const claim = (run.claim = found ?? (await newClaim(app, tenant, thread)))
   const { head } = claim
@@ -170,7 +176,8 @@ function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
 }
 
 /** The run's record. */
-function start({ claim, app, id, user, durable }: Run, request: Opening, puts: Put[]): void {
+function start(run: Run, request: Opening, puts: Put[]): void {
+  const { claim, app, id, user, durable } = run
   const { head } = claim
   const time = app.owner.clock.now()
   const isTurn = 'input' in request
@@ -184,6 +191,7 @@ function start({ claim, app, id, user, durable }: Run, request: Opening, puts: P
     metadata: request.metadata ?? {},
     time,
     seq: head.seq,
+    llm: knownModel(run),
     before: head.usage,
   }
   head.usage = undefined

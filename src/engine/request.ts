@@ -5,6 +5,7 @@ import type { TokenUsage } from '../usage.ts'
 import type { Model } from '../model/model.ts'
 import { anything, check, methods, type Rule } from '../lib/check.ts'
 import { durability } from './check.ts'
+import type { Monitor, Presence } from './monitor.ts'
 
 /** When a step counts as stored: at once, or when the run pauses or ends (faster; a crash repeats the run). */
 export type Durability = 'step' | 'exit'
@@ -50,6 +51,12 @@ export interface LocalOptions {
   readonly hooks?: readonly Hook[]
   /** Goes before the agent's own model. */
   readonly model?: Model
+  /** Lets an agent plan, keep files and hand tasks on; see `deep` of `agent`. */
+  readonly deep?: boolean
+  /** Is told of the run as well as the app's. */
+  readonly monitor?: Monitor
+  /** Shows the run as well as the app's. */
+  readonly presence?: Presence
 }
 
 /** How a run ended. Failures are thrown. With questions and timers open at once it is `interrupted`. */
@@ -82,11 +89,17 @@ export const signal: Rule = [
   'an AbortSignal',
 ]
 
+/** Whether a value is what models are. */
+const isModel = (value: unknown): boolean => {
+  const { provider, model, stream } = Object(value) as Partial<Model>
+  return typeof provider === 'string' && typeof model === 'string' && typeof stream === 'function'
+}
+
 /** Whether a value has members of its own. */
 export const isObject = (value: object): boolean => Object(value) === value && !Array.isArray(value)
 
 /** What each member of a request must be. */
-const RULES: { readonly [member: string]: Rule } = {
+export const RULES = {
   thread: text,
   from: text,
   user: text,
@@ -100,14 +113,17 @@ const RULES: { readonly [member: string]: Rule } = {
   metadata: [isObject, 'an object'],
   durability,
   hooks: anything,
-  model: methods('stream'),
+  model: [isModel, 'a model: an object with provider, model and the method stream'],
+  deep: [(value) => typeof value === 'boolean', 'true or false'],
+  monitor: methods('emit'),
+  presence: methods('set'),
   input: anything,
   answer: anything,
   answers: [
     (answers) => isObject(answers) && Object.keys(answers).length > 0,
     'an object with an answer by id, or several',
   ],
-}
+} satisfies { readonly [member: string]: Rule }
 
 /**
  * Refuses a request that makes no sense, before anything is read.

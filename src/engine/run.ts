@@ -7,14 +7,16 @@ import { settlementText, type PauseRecord, type Settlement } from '../durable/pa
 import { errorInfo, type RunEnd } from '../durable/run-record.ts'
 import type { Status } from '../durable/records.ts'
 import { Cancelled } from '../errors.ts'
-import type { Model } from '../model/model.ts'
+import type { AgentMark } from '../graph/agent-mark.ts'
 import type { Plan } from '../graph/plan.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Loose } from '../lib/tidy.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Tool } from '../tool/tool.ts'
 import { Belongings } from './belongings.ts'
 import { childEntry } from './child.ts'
+import type { Within } from './context.ts'
 import type { StreamEvent } from './event.ts'
 import type { Level } from './level.ts'
 import type { Calls } from './calls.ts'
@@ -24,12 +26,14 @@ import { hookedBy, type Hooked } from './hooked.ts'
 import type { Monitor, Presence } from './monitor.ts'
 import { usageOf, type Prices, type TokenUsage } from '../usage.ts'
 import { indexRows } from './pause-index.ts'
-import type { Opening } from './request.ts'
+import type { LocalOptions, Opening } from './request.ts'
 import type { Queue } from './stream.ts'
 
 /** A compiled graph and what it runs with. */
 export interface App extends Hooked {
   readonly plan: Plan
+  /** What its graph says of itself if it is an agent. */
+  readonly agent: AgentMark | undefined
   readonly owner: Owner
   readonly newId: (prefix: string) => string
   readonly logger: Logger
@@ -37,7 +41,7 @@ export interface App extends Hooked {
   /** Tools that are called by name. */
   readonly tools: ReadonlyMap<string, Tool>
   /** Makes what a node sees; handed in, as it leads back to levels and steps. */
-  readonly context: (execution: Execution) => object
+  readonly context: (execution: Execution, within?: Within) => object
   readonly prices: Prices | undefined
   readonly monitor: Monitor | undefined
   readonly presence: Presence | undefined
@@ -54,8 +58,12 @@ export class Run {
   readonly id: string
   readonly durable: boolean
   readonly user: string | undefined
-  /** What the request brought along for agents. */
-  readonly model: Model | undefined
+  /** What the request brought along for this run only. */
+  readonly local: Loose<Omit<LocalOptions, 'hooks'>>
+  /** The models that have served it, each with the commit that says so; see `served`. */
+  served: Map<string, Promise<void>> | undefined
+  /** What presences know it by. */
+  shown: Parameters<Presence['set']>[1] | undefined
   claim!: Claim
   level: Level | undefined
   sink: Queue<StreamEvent> | undefined
@@ -90,15 +98,16 @@ export class Run {
 
   constructor(
     app: App,
-    { durability, user, hooks, model }: Pick<Opening, 'durability' | 'user' | 'hooks' | 'model'>,
+    { durability, user, hooks, ...local }: LocalOptions & Pick<Opening, 'durability' | 'user'>,
   ) {
+    const { model, deep, monitor, presence } = local
     this.app = app
     this.hooked = hooks ? hookedBy(app.host, [...app.host.hooks, ...hooks]) : app
     this.belongings = new Belongings(app, this.hooked)
     this.id = app.newId('run_')
     this.durable = (durability ?? app.durability) === 'step'
     this.user = user
-    this.model = model
+    this.local = { model, deep, monitor, presence }
     this.finished = new Promise((resolve) => (this.finish = resolve))
   }
 

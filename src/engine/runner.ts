@@ -14,6 +14,9 @@ import type { LiveRun } from './live.ts'
 import type { LocalOptions, Outcome, RunRequest } from './request.ts'
 import type { Ticked } from './tick.ts'
 
+/** Where a runner in this process keeps what makes its ids. */
+export const IDS: unique symbol = /* @__PURE__ */ Symbol.for('heddle.ids') as never
+
 /** What runs threads of one graph: a compiled graph in this process, or a client of one elsewhere. */
 export interface Runner<State = any, Input = any, Name extends string = any, Event = any> {
   /** Runs and reports. The request is checked first: a refusal rejects `id`, `outcome` and the first `next()`, and changes nothing. */

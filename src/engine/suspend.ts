@@ -16,6 +16,7 @@ import type { Outcome } from './request.ts'
 import type { Execution } from './execution.ts'
 import type { Step } from './step.ts'
 import { trailsOf } from './trail.ts'
+import { conclude } from './watch.ts'
 
 /** What holds a thread. */
 export interface Pauses {
@@ -79,6 +80,10 @@ export async function suspend(level: Level): Promise<Pauses> {
   level.log.count()
   await run.end(pauses.interruptions.length > 0 ? 'interrupted' : 'waiting', { puts, deletes })
   level.log.release()
+  conclude(
+    run,
+    fresh.filter(({ kind }) => kind === 'question'),
+  )
   return pauses
 }
 

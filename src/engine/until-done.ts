@@ -46,9 +46,11 @@ async function goOn(app: App, request: Opening): Promise<Outcome> {
 }
 
 /** The same request, asking for nothing new. */
-function again({ tenant = '', thread, ...rest }: Opening): Opening {
-  const { signal, timeout, user, durability, hooks } = rest
-  return { thread, tenant, ...{ signal, timeout, user, durability, hooks } } as Opening
+function again({ tenant = '', ...rest }: Opening): Opening {
+  const { thread, signal, timeout, user, durability } = rest
+  const { hooks, model, deep, monitor, presence } = rest
+  const local = { hooks, model, deep, monitor, presence }
+  return { thread, tenant, signal, timeout, user, durability, ...local } as Opening
 }
 
 /** What becomes of a thread that could not be had, or had nothing to do: whoever has it, or had it last, decides. */

@@ -50,6 +50,8 @@ export interface NodeInside extends Inside {
   readonly calls: Calls
   /** The model that the request of this run brought along; it goes before the agent's own. */
   readonly model: Model | undefined
+  /** Whether the request asks agents to be deep. */
+  readonly deep: boolean
 }
 
 /** A decision about a call, and whose it is. */
