@@ -51,7 +51,7 @@ export interface ErrorDetails {
   replay_mismatch: { readonly node: string; readonly key?: string; readonly position: number }
   step_limit_exceeded: { readonly limit: number }
   run_limit_exceeded: {
-    readonly limit: 'toolCalls' | 'modelCalls' | 'time'
+    readonly limit: 'toolCalls' | 'modelCalls' | 'time' | 'maxTurns'
     readonly allowed: number
   }
   budget_exceeded: {

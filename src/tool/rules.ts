@@ -3,12 +3,12 @@ import { checkHooks } from '../hook/check.ts'
 import { LONGEST } from '../lib/clock.ts'
 
 const text: Rule = [(value) => typeof value === 'string', 'a string']
-const name: Rule = [(value) => typeof value === 'string' && value !== '', 'a non-empty string']
-const record: Rule = [
+export const name: Rule = [(value) => typeof value === 'string' && value !== '', 'a non-empty string']
+export const record: Rule = [
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'an object',
 ]
-const schema: Rule = [
+export const schema: Rule = [
   (value) => typeof Object(Object(value)['~standard']).validate === 'function',
   'a schema',
 ]

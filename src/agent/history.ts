@@ -1,0 +1,49 @@
+import type { Message, NewMessage } from '../model/message.ts'
+import type { ToolCall } from '../tool/tool.ts'
+import { isOurs } from '../tool/wanted.ts'
+
+/** What a call is answered with that has no answer and gets none any more. */
+export const cancelled = ({ id, tool }: ToolCall): NewMessage => ({
+  ...named(id),
+  role: 'tool',
+  call: id,
+  tool,
+  status: 'error',
+  text: 'Cancelled: what came of it is not known',
+})
+
+/** The id of the message that answers a call of ours: the same however often it is made. */
+export const named = (call: string): { readonly id?: string } =>
+  isOurs(call) ? { id: call.replace('call_', 'msg_') } : {}
+
+/** The calls that have no answer, in their order. Those of a message that broke off count as none. */
+export function unanswered(messages: readonly Message[]): ToolCall[] {
+  const answered = new Set<string>()
+  for (const message of messages) if (message.role === 'tool') answered.add(message.call)
+  return messages.flatMap((message) => {
+    if (message.role !== 'assistant' || message.partial) return []
+    return (message.calls ?? []).filter(({ id }) => !answered.has(id))
+  })
+}
+
+/** The calls of the last message of the model that no tool has answered yet. */
+export function openCalls(messages: readonly Message[]): ToolCall[] {
+  const last = messages.findLastIndex(({ role }) => role === 'assistant')
+  return last < 0 ? [] : unanswered(messages.slice(last))
+}
+
+/**
+ * What a model reads of a history: no call is left without an answer. A message that broke off is read once somebody has
+ * spoken after it; a model that spoke next hasn't seen it either.
+ */
+export function readable(messages: readonly Message[]): readonly (Message | NewMessage)[] {
+  const read = messages.filter(
+    (message, at) => message.role !== 'assistant' || !message.partial || isGoneOnFrom(messages, at),
+  )
+  return [...read, ...unanswered(read).map(cancelled)]
+}
+
+const isGoneOnFrom = (messages: readonly Message[], at: number): boolean => {
+  const next = messages.slice(at + 1).find(({ role }) => role !== 'tool')
+  return next !== undefined && next.role !== 'assistant'
+}
