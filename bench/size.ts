@@ -67,6 +67,18 @@ const measures: readonly Measure[] = [
     target: 3_000,
     withoutCore: true,
   },
+  {
+    name: 'heddle/ai-sdk, without the core',
+    code: `export * from 'heddle/ai-sdk'`,
+    target: 3_000,
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/openai, without the core',
+    code: `export * from 'heddle/openai'`,
+    target: 3_000,
+    withoutCore: true,
+  },
 ]
 
 const forbidden = [/["']node:/, /async_hooks/, /\beval\(/, /new Function\b/]
