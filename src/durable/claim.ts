@@ -161,10 +161,7 @@ export class Claim {
     )
   }
 
-  /**
-   * Moves the end of the lease and stores that, with rows that can't wait. What is on hold stays there: the head as it is
-   * stored gets the new end.
-   */
+  /** Moves the end of the lease and stores that, and rows that can't wait. What is on hold stays: the stored head gets it. */
   async renew(until: number, rows: readonly Put[] = []): Promise<void> {
     const { head } = this
     const change = { puts: [...rows], deletes: [] }
