@@ -1,7 +1,7 @@
 import { read, write, type Cell } from './codec.ts'
 import type { Logged, Ran } from './log-row.ts'
 import { readRow } from './row.ts'
-import type { StateRefs } from './state.ts'
+import type { StateRefs } from './refs.ts'
 
 /** A task that is to run: one execution of a node. */
 export interface Task {

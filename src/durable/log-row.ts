@@ -26,7 +26,7 @@ export interface LogRow {
 
 /**
  * A task whose end a checkpoint reports: its key, what it changed, and its id where that doesn't follow from the
- * checkpoint before. Of a change: a field that holds it now; a list with how much was added; or a field and what was
+ * checkpoint before. Of a change: a field that holds it now; a list with how much was added to it or done to its messages; or a field and what was
  * returned for it, where a reducer made something else of it.
  */
 export type Ran = readonly [key: string, changes: readonly Change[], id?: string]
@@ -68,6 +68,6 @@ export const changesOf = (
 ): Change[] =>
   update.map(([i, value]) => {
     const { name, kind } = fields[i] as Kinds[number]
-    if (kind === 'list') return [name, (value as readonly Cell[]).length]
+    if (kind === 'list' || kind === 'messages') return [name, (value as readonly Cell[]).length]
     return kind === 'plain' ? name : [name, 'as', write(value as Cell)]
   })

@@ -1,21 +1,16 @@
 import type { Key, Put } from '../store/store.ts'
 import { encode, read, Unreadable, write, type Cell } from './codec.ts'
 import { logKey } from './keys.ts'
-import { copyOf, List, type Value } from './list.ts'
+import { copyOf, List, Messages, type News, type Value } from './list.ts'
 import { carry, rowsOf, type LogRef } from './log.ts'
+import type { StateRefs } from './refs.ts'
 import { readRow } from './row.ts'
 
 /** What the durable layer needs to know of a field. */
 export interface FieldShape {
   readonly name: string
-  /** `list`: the field only grows, and what is appended is stored. */
+  /** `list`: the field only grows, and what is appended is stored. `messages`: what is done to it is. */
   readonly kind: string
-}
-
-/** Where the state of a checkpoint stands: the log of its plain fields, and one of each list. */
-export interface StateRefs {
-  readonly p?: LogRef | undefined
-  readonly l?: { readonly [field: string]: LogRef } | undefined
 }
 
 /** Where rows are read from. */
@@ -30,6 +25,8 @@ interface Log {
   shared: boolean
   /** Of the plain fields: which update changed each last. Of a list: how long it was after each update. */
   marks: number[]
+  /** The messages that were there before the list was set whole. */
+  before?: ReadonlySet<string> | undefined
 }
 
 /** A row of a log, and how many updates there were after it. */
@@ -39,6 +36,12 @@ interface LogRow {
   readonly log: Log
   readonly list: number | undefined
 }
+
+/** A list, or messages, of what was stored of it. */
+export const listOf = (kind: string | undefined, cells: readonly Cell[]): List =>
+  kind === 'messages' ? new Messages().append(cells) : new List([...cells])
+
+const empty = (): Record<string, LogRef> => Object.create(null) as Record<string, LogRef>
 
 const fresh = (): Log => ({ generation: '', updates: 0, shared: true, marks: [] })
 
@@ -58,9 +61,12 @@ export class State {
 
   /** Sets a plain field, or a list whole. */
   set(at: number, value: Value): void {
+    const before = this.values[at]
     this.values[at] = value
-    if (value instanceof List) this.#lists[at] = fresh()
-    else {
+    if (value instanceof List) {
+      this.#lists[at] = fresh()
+      if (before instanceof Messages) this.#lists[at].before = before.ids()
+    } else {
       this.#changed = true
       this.#plain.marks[at] = this.#plain.updates + 1
     }
@@ -77,17 +83,31 @@ export class State {
   apart(): State {
     const state = new State(this.fields)
     for (const [at, value] of this.values.entries()) if (value !== undefined) state.set(at, value)
+    state.compact()
     return state
+  }
+
+  /** Leaves messages behind that have come and gone. */
+  compact(): void {
+    for (const [at, value] of this.values.entries()) {
+      const less = value instanceof Messages ? value.compact() : value
+      if (less !== value) this.set(at, less)
+    }
   }
 
   /** Adds to a list. */
   append(at: number, cells: readonly Cell[]): void {
     const list = this.values[at]
-    this.values[at] = list instanceof List ? list.append(cells) : new List([...cells])
+    this.values[at] =
+      list instanceof List ? list.append(cells) : listOf(this.fields[at]?.kind, cells)
   }
 
-  /** Adds the rows of everything that changed since the last call, and tells where the state stands then. */
-  write(root: Key, checkpoint: string, puts: Put[]): StateRefs {
+  /**
+   * Adds the rows of everything that changed since the last call, and tells where the state stands then.
+   *
+   * @param news Gets the messages that were not there at the last call
+   */
+  write(root: Key, checkpoint: string, puts: Put[], news?: News[]): StateRefs {
     const put = (log: Log, from: number, value: string): void =>
       void puts.push({ key: logKey(root, log.generation, from, log.updates - from), value })
     const plain = this.#plain
@@ -104,20 +124,24 @@ export class State {
       this.#changed = false
     }
     let l: Record<string, LogRef> | undefined
+    let m: Record<string, LogRef> | undefined
     for (let i = 0; i < this.values.length; i++) {
       const list = this.values[i]
       if (!(list instanceof List)) continue
       const { name } = this.fields[i] as FieldShape
       const log = this.#lists[i] as Log
+      const isMessages = list instanceof Messages
       if (log.marks[log.updates] !== list.length) {
+        if (news && isMessages) news.push(...list.since(log.marks[log.updates], log.before))
         const from = advance(log, `${checkpoint}.${i.toString(36)}`)
         log.marks[log.updates] = list.length
         const items = list.items.slice(log.marks[from] ?? 0, list.length)
         put(log, from, JSON.stringify(items.map(write)))
       }
-      ;(l ??= Object.create(null) as Record<string, LogRef>)[name] = refOf(log)
+      if (isMessages) (m ??= empty())[name] = refOf(log)
+      else (l ??= empty())[name] = refOf(log)
     }
-    return { p: plain.updates > 0 ? refOf(plain) : undefined, l }
+    return { p: plain.updates > 0 ? refOf(plain) : undefined, l, m }
   }
 
   /**
@@ -129,7 +153,7 @@ export class State {
   static async load(
     fields: readonly FieldShape[] | undefined,
     root: Key,
-    { p, l = {} }: StateRefs,
+    { p, l = {}, m = {} }: StateRefs,
     store: Rows,
     shared: boolean,
   ): Promise<State> {
@@ -153,9 +177,17 @@ export class State {
       }))
     }
     const rows = p ? rowsIn(p) : []
-    for (const [name, ref] of Object.entries(l)) {
-      const list = indexOf(name, 'list')
-      if (list !== undefined) rows.push(...rowsIn(ref, list))
+    const lists: List[] = []
+    for (const [kind, refs] of [
+      ['list', l],
+      ['messages', m],
+    ] as const) {
+      for (const [name, ref] of Object.entries(refs)) {
+        const list = indexOf(name, kind)
+        if (list === undefined) continue
+        rows.push(...rowsIn(ref, list))
+        lists[list] = listOf(kind, [])
+      }
     }
     const entries = await store.get(rows.map(({ key }) => key))
     let gone = false
@@ -164,8 +196,9 @@ export class State {
       if (!entry) throw new Unreadable(`row "${key}" is missing`)
       const row = readRow<object>(entry.value, 'a row of its state')
       if (list !== undefined) {
-        state.append(list, Object.values(row).map(read))
-        log.marks[end] = (state.values[list] as List).length
+        const longer = (lists[list] as List).append(Object.values(row).map(read))
+        state.values[list] = lists[list] = longer
+        log.marks[end] = longer.length
         continue
       }
       for (const [name, json] of Object.entries(row)) {
@@ -178,25 +211,20 @@ export class State {
       }
     }
     if (gone) state.drop()
-    for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind === 'list')
+    for (const [i, { kind }] of state.fields.entries()) state.#convert(i, kind)
     return state
   }
 
-  /** The graph has changed since: what was kept as a list is a plain field now, or the other way round. */
-  #convert(at: number, listed: boolean): void {
+  /** The graph has changed since: what was kept as a list is a plain field now, or the other way round. What isn't messages yet stays as it is. */
+  #convert(at: number, kind: string): void {
     const value = this.values[at]
-    if (value === undefined || value instanceof List === listed) return
+    const listed = kind === 'list'
+    const fits = value instanceof List === listed && !(value instanceof Messages)
+    if (value === undefined || kind === 'messages' || fits) return
     const items = copyOf(value)
     if (!listed) this.set(at, encode(items))
     else if (Array.isArray(items)) this.set(at, new List(items.map((item) => encode(item))))
   }
-}
-
-/** The same state as seen from another branch. */
-export const sharedRefs = ({ p, l }: StateRefs): StateRefs => {
-  const share = ([generation, updates]: LogRef): LogRef => [generation, updates, 1]
-  const lists = l && Object.entries(l).map(([field, ref]) => [field, share(ref)] as const)
-  return { p: p && share(p), l: lists && Object.fromEntries(lists) }
 }
 
 /** Counts an update. Tells how many came before those that its row holds. */

@@ -23,6 +23,7 @@ import { hookedBy } from './hooked.ts'
 import { execute, live, type LiveRun } from './live.ts'
 import { runs, threads } from './list.ts'
 import { cancel, remove } from './manage.ts'
+import { messages } from './messages.ts'
 import { checkOptions } from './options.ts'
 import { prune } from './prune.ts'
 import { interruptions } from './questions.ts'
@@ -112,6 +113,7 @@ function runner(app: App, tenant: string): LocalRunner {
     subscribe: (thread, options) => subscribe(app, tenant, thread, options) as AsyncIterable<any>,
     threads: (range) => threads(app, tenant, range),
     runs: (thread, range) => runs(app, tenant, thread, range),
+    messages: (thread, part) => messages(app, tenant, thread, part),
     interruptions: (filter) => interruptions(app, tenant, filter),
     cancel: (thread, reason) => cancel(app, tenant, thread, reason),
     delete: (thread) => remove(app, tenant, thread),

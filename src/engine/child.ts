@@ -72,7 +72,7 @@ async function enter(
     level.log.seq = Math.max(level.log.seq, known.seq ?? 0, least)
   }
   if (!known) {
-    await fill(plan, level.state, input, execution.node.name)
+    await fill(level, input, execution.node.name)
     const id = run.claim.id()
     await level.enter(id)
     level.assertAlive()

@@ -9,6 +9,7 @@ import type { Step } from './step.ts'
 import { ranOf } from './result.ts'
 import { isPromise } from './take.ts'
 import { view } from './view.ts'
+import { tellNews } from './watch.ts'
 
 /** Closes a step: folds what its tasks returned, works out what runs next, and stores both in one commit. */
 export async function close(level: Level, step: Step): Promise<void> {
@@ -116,6 +117,7 @@ async function commit(
   }
   puts.push(...run.carried())
   await claim.commit({ puts, deletes })
+  tellNews(run)
 }
 
 /** Whether every task started, in order, and then every task ended, in order. */

@@ -4,6 +4,7 @@ import type { State } from '../durable/state.ts'
 import { WriteConflict } from '../errors.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
 import type { SchemaResult } from '../schema.ts'
+import type { Level } from './level.ts'
 import { place } from './stored.ts'
 import { assertFields, cellsOf, checked, fieldAt, isPromise, type Update } from './take.ts'
 
@@ -45,7 +46,7 @@ function foldFrom(
       const [i, value] = update[m] as Update[number]
       const field = plan.fields[i] as PlanField
       if (field.kind === 'plain') state.set(i, value as Cell)
-      else if (field.kind === 'list') state.append(i, value as Cell[])
+      else if (field.kind === 'list' || field.kind === 'messages') state.append(i, value as Cell[])
       else {
         const origin = { graph: plan.name, node: node.name }
         const folded = field.reduce?.(copyOf(state.values[i]), decode(value as Cell))
@@ -89,8 +90,10 @@ function checkConflicts(plan: Plan, from: readonly Contribution[]): void {
  * @param node Whose call of a child graph this is, for values that can't be stored
  * @throws SchemaError naming the field that is wrong, missing or unknown
  */
-export async function fill(plan: Plan, state: State, input: unknown, node?: string): Promise<void> {
+export async function fill(level: Level, input: unknown, node?: string): Promise<void> {
+  const { plan, state, run } = level
   const origin = { graph: plan.name }
+  const from = node === undefined ? origin : { ...origin, node }
   assertFields(input, origin)
   for (const name of Object.keys(input)) fieldAt(plan, name, origin)
   for (const [i, field] of plan.fields.entries()) {
@@ -99,6 +102,6 @@ export async function fill(plan: Plan, state: State, input: unknown, node?: stri
     const result = given === undefined ? field.absent() : field.validate(given)
     const value = checked(isPromise(result) ? await result : result, origin, field.name)
     if (value === undefined && !named) continue
-    place(state, i, cellsOf(field, value, node === undefined ? origin : { ...origin, node }))
+    place(state, i, cellsOf(field, value, from, run.app))
   }
 }

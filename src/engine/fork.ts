@@ -70,7 +70,7 @@ async function attempt(
   const at = await stand(run, level, { from, apart: true })
   const admission: Admission = { puts: [], deletes: [] }
   if (to !== undefined) await emigrate(app, run, level, to, admission)
-  if (update !== undefined) await replace(app.plan, level.state, update)
+  if (update !== undefined) await replace(app, level.state, update)
   const edited = Object.keys(update ?? {}).length > 0
   await branch(run, level, admission, { at, from: source, edited })
   const { claim } = run

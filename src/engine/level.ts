@@ -1,5 +1,6 @@
 import { checkpointText, type Checkpoint, type Cut } from '../durable/checkpoint.ts'
 import { checkpointKey } from '../durable/keys.ts'
+import type { News } from '../durable/list.ts'
 import { State } from '../durable/state.ts'
 import { StepLimitExceeded } from '../errors.ts'
 import type { Plan } from '../graph/plan.ts'
@@ -36,6 +37,8 @@ export class Level {
   checkpoint = ''
   stale = true
   readonly log: Log
+  /** Messages that the next commit saves for the first time, if it is the thread's own. */
+  readonly news: News[] | undefined
   /** The way out of `start` is not known yet. */
   atStart = false
   step: Step | undefined
@@ -56,6 +59,7 @@ export class Level {
     const outer = parent?.calls.execution
     this.parent = parent?.calls
     this.#alive = parent?.alive
+    this.news = parent ? undefined : []
     this.ns = outer ? [...outer.step.level.ns, outer.task.key] : []
     this.space = parent?.space ?? '-'
     this.place = parent?.place ?? ''
@@ -121,7 +125,7 @@ export class Level {
                 [node, [...arrived], this.plan.nodes.get(node)?.after ?? []] as const,
             )
           : undefined,
-      state: this.state.write(root, id, puts),
+      state: this.state.write(root, id, puts, this.news),
       version: this.plan.version === 1 ? undefined : this.plan.version,
       cuts: this.cuts.length > 0 ? this.cuts : undefined,
       ...told,

@@ -144,13 +144,15 @@ export class Around {
 
   #again({ update, goto, counted }: Ran): void {
     const execution = this.#execution
-    const { plan } = execution.step.level
+    const { plan, run, state } = execution.step.level
     execution.turn()
     if (counted) execution.calls.again(counted)
     try {
       execution.update = Object.entries(update).flatMap(([name, value]): Update => {
         const i = plan.index.get(name)
-        return i === undefined ? [] : [[i, cellsOf(plan.fields[i]!, value, { graph: plan.name })]]
+        if (i === undefined) return []
+        const now = state.values[i]
+        return [[i, cellsOf(plan.fields[i]!, value, { graph: plan.name }, run.app, now)]]
       })
       execution.gotoNames = goto
       execution.goto = goto && targets(plan, goto, execution.node.name)

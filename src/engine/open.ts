@@ -17,7 +17,7 @@ import { nothing, resume } from './resume.ts'
 import type { App, Run } from './run.ts'
 import { assertModel, knownModel } from './served.ts'
 import { turn } from './turn.ts'
-import { show, tell } from './watch.ts'
+import { show, tell, tellNews } from './watch.ts'
 
 /** How many owners may die in a row, none of which ends a step. */
 const STRIKES = 3
@@ -64,6 +64,7 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
       await claim.commit()
     }
     if (runs) tell(run, { kind: 'run_start' })
+    if (runs) tellNews(run)
     if (runs) show(run, 'thinking')
     if (admission.failure) throw admission.failure.error
   }

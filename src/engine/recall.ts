@@ -143,7 +143,7 @@ const partsOf = (value: Value): unknown =>
   value === undefined
     ? null
     : value instanceof List
-      ? { l: value.items.slice(0, value.length).map(parts) }
+      ? { l: value.cells().map(parts) }
       : parts(value)
 
 const told: WeakSet<PlanNode> = /* @__PURE__ */ new WeakSet()

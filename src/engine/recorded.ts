@@ -2,6 +2,7 @@ import { nodeOf, readCheckpoint, type Checkpoint } from '../durable/checkpoint.t
 import type { Claim } from '../durable/claim.ts'
 import { decode, read } from '../durable/codec.ts'
 import { landing } from '../durable/head.ts'
+import { messageIn } from '../durable/list.ts'
 import {
   checkpointIn,
   checkpointPrefix,
@@ -153,7 +154,9 @@ async function told(
 
 /** What the tasks of a step returned, from the rows that their fold has made. */
 async function updatesOf(claim: Claim, { state, ran = [] }: Checkpoint): Promise<object[]> {
-  const { p, l = {} } = state
+  const { p } = state
+  const { m = {} } = state
+  const l = { ...state.l, ...m }
   const changes = ran.flatMap(([, of]) => of)
   const last = new Map<LogRef, Readonly<Record<string, Json>>>()
   const lists = changes.flatMap((one) => (isAdded(one) && one[1] > 0 ? one[0] : []))
@@ -177,7 +180,8 @@ async function updatesOf(claim: Claim, { state, ran = [] }: Checkpoint): Promise
     const items = Object.values(how > 0 ? (last.get(l[name] as LogRef) ?? {}) : {})
     const from = items.length - (left.get(name) as number)
     left.set(name, (left.get(name) as number) - how)
-    return [name, items.slice(from, from + how).map((item) => decode(read(item)))]
+    const cells = items.slice(from, from + how).map(read)
+    return [name, (Object.hasOwn(m, name) ? cells.map(messageIn) : cells).map(decode)]
   }
   return ran.map(([, of]) => Object.fromEntries(of.map(value)))
 }

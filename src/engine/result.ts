@@ -2,9 +2,9 @@ import { decode, type Cell } from '../durable/codec.ts'
 import type { Entry, ResultEntry } from '../durable/journal.ts'
 import { changesOf, type Ran } from '../durable/log-row.ts'
 import { isGoto } from '../graph/graph.ts'
-import { targets } from '../graph/plan.ts'
+import { targets, type PlanField } from '../graph/plan.ts'
 import type { Execution } from './execution.ts'
-import { take, type Update } from './take.ts'
+import { cellsOf, take, type Update } from './take.ts'
 
 /** The journal's entry for a finished task. */
 export function resultEntry({ task, update, gotoNames, step }: Execution): Entry {
@@ -22,15 +22,20 @@ export function accepted(execution: Execution, value: unknown): Update | Promise
     execution.goto = targets(plan, execution.gotoNames.map(String), node.name)
     value = value.update
   }
-  return take(plan, value, { graph: plan.name, node: node.name })
+  return take(step.level, value, node.name)
 }
 
 /** Takes over a result from the journal. */
 export function restore(execution: Execution, { update, goto }: ResultEntry): void {
-  const { plan } = execution.step.level
+  const { plan, run, state } = execution.step.level
   execution.update = update.flatMap(([name, value]) => {
     const i = plan.index.get(name)
-    return i === undefined ? [] : [[i, value] as Update[number]]
+    if (i === undefined) return []
+    const field = plan.fields[i] as PlanField
+    // Who had finished may have done so when the field was another list.
+    if (field.kind !== 'messages') return [[i, value] as Update[number]]
+    const items = (value as readonly Cell[]).map(decode)
+    return [[i, cellsOf(field, items, { graph: plan.name }, run.app, state.values[i])]]
   })
   execution.gotoNames = goto
   execution.goto = goto && targets(plan, goto, execution.node.name)
@@ -48,7 +53,9 @@ export function ranOf({ task: { key, id }, update, step }: Execution, checkpoint
 export function shownUpdate({ update, step }: Execution): Record<string, unknown> {
   const { fields } = step.level.plan
   const show = (cell: Cell | readonly Cell[], kind: string): unknown =>
-    kind === 'list' ? (cell as readonly Cell[]).map(decode) : decode(cell as Cell)
+    kind === 'list' || kind === 'messages'
+      ? (cell as readonly Cell[]).map(decode)
+      : decode(cell as Cell)
   const named = update.map(([i, value]) => [fields[i]!.name, show(value, fields[i]!.kind)])
   return Object.fromEntries(named) as Record<string, unknown>
 }

@@ -9,6 +9,7 @@ import type {
 import type { ThreadExport } from '../durable/transfer.ts'
 import type { Graph } from '../graph/graph.ts'
 import type { InputFor, StateOf } from '../graph/state.ts'
+import type { Message } from '../model/message.ts'
 import type { StreamEvent } from './event.ts'
 import type { LiveRun } from './live.ts'
 import type { LocalOptions, Outcome, RunRequest } from './request.ts'
@@ -73,6 +74,11 @@ export interface Runner<State = any, Input = any, Name extends string = any, Eve
     thread: string,
     options?: { readonly limit?: number; readonly before?: string },
   ): AsyncIterable<RunRow>
+  /** The last messages of a thread, oldest first, those before the one of id `before` if that is given: of the first field that is `messages()`. Empty for a graph or a thread without any. @default the last 100 */
+  messages(
+    thread: string,
+    options?: { readonly limit?: number; readonly before?: string },
+  ): Promise<readonly Message[]>
   /** Questions of one thread or of all, oldest first. @default the open ones, at most 100 */
   interruptions(options?: {
     readonly thread?: string

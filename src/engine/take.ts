@@ -1,8 +1,12 @@
 import { className, isPart, isRecord } from '../durable/codec-tags.ts'
 import { encode, type Cell } from '../durable/codec.ts'
 import { SchemaError } from '../errors.ts'
+import { issueText } from '../lib/issue.ts'
+import type { Value } from '../durable/list.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
 import type { Issue, SchemaResult } from '../schema.ts'
+import type { Level } from './level.ts'
+import { operations, type Stamp } from './operations.ts'
 
 /** An update that was accepted: a cell per field, or the list of cells that a list gets. */
 export type Update = [field: number, value: Cell | Cell[]][]
@@ -44,12 +48,6 @@ export function refusal(issues: readonly Issue[], at: Refused): SchemaError {
   })
 }
 
-/** What is wrong, and where in the value. */
-export function issueText([issue]: readonly Issue[]): string {
-  const keys = issue?.path?.map((key) => String(typeof key === 'object' ? key.key : key))
-  return `${keys?.length ? `at "${keys.join('.')}": ` : ''}${issue?.message ?? 'it is not valid'}`
-}
-
 /** The position of a field, or `SchemaError` for a name that is none. */
 export function fieldAt(plan: Plan, name: string, from: Origin): number {
   const at = plan.index.get(name)
@@ -68,9 +66,18 @@ export function assertFields(
   throw wrong(`Expected an object of fields, got ${got}`, from)
 }
 
-/** Validates an update and turns it into cells. A promise comes back only if a schema made one. */
-export function take(plan: Plan, update: unknown, from: Origin): Update | Promise<Update> {
-  if (from.node !== undefined && (update === undefined || update === null)) return []
+/**
+ * Validates an update and turns it into cells, for the state of a level as it is now. A promise comes back only if a schema
+ * made one.
+ *
+ * @param node Whose it is; an input's otherwise
+ */
+export function take(level: Level, update: unknown, node?: string): Update | Promise<Update> {
+  if (node !== undefined && (update === undefined || update === null)) return []
+  const { plan, state, run } = level
+  const from: Origin = { graph: plan.name, ...(node !== undefined && { node }) }
+  const cells = (at: number, field: PlanField, value: unknown): Cell | Cell[] =>
+    cellsOf(field, value, from, run.app, state.values[at])
   assertFields(update, from)
   const taken: Update = []
   let waits: Promise<unknown>[] | undefined
@@ -80,27 +87,40 @@ export function take(plan: Plan, update: unknown, from: Origin): Update | Promis
     const value = update[name]
     const at = taken.length
     if (field.kind === 'custom') {
-      taken.push([i, encode(value, from.node, name)])
+      taken.push([i, encode(value, node, name)])
       continue
     }
     const result = field.validate(value)
     if (isPromise(result)) {
       taken.push([i, null])
       const later = result.then(
-        (late) => void (taken[at] = [i, cellsOf(field, checked(late, from, name), from)]),
+        (late) => void (taken[at] = [i, cells(i, field, checked(late, from, name))]),
       )
       // One that is refused at once would leave the others without anybody to hear of them.
       later.catch(() => {})
       ;(waits ??= []).push(later)
-    } else taken.push([i, cellsOf(field, checked(result, from, name), from)])
+    } else taken.push([i, cells(i, field, checked(result, from, name))])
   }
   return waits ? Promise.all(waits).then(() => taken) : taken
 }
 
-/** The cells of a validated value: of a list, one for each item. */
-export function cellsOf(field: PlanField, value: unknown, from: Origin): Cell | Cell[] {
-  if (field.kind !== 'list') return encode(value, from.node, field.name)
+/**
+ * The cells of a validated value: of a list, one for each item.
+ *
+ * @param stamp What new messages get their ids from
+ * @param now The messages that an update of them is for
+ */
+export function cellsOf(
+  field: PlanField,
+  value: unknown,
+  from: Origin,
+  stamp: Stamp,
+  now?: Value,
+): Cell | Cell[] {
+  const { kind } = field
+  if (kind !== 'list' && kind !== 'messages') return encode(value, from.node, field.name)
   if (!Array.isArray(value))
     throw wrong('Expected a list to append', { ...from, field: field.name })
+  if (kind === 'messages') return operations(field, value, from, stamp, now)
   return value.map((item, n) => encode(item, from.node, `${field.name}[${n}]`))
 }

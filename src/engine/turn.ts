@@ -34,9 +34,10 @@ export async function turn(
   }
   if (head.checkpoint) {
     await stand(run, level, { from: request.from, anew: true })
-    const update = await take(plan, request.input, { graph: plan.name })
+    level.state.compact()
+    const update = await take(level, request.input)
     await fold(plan, level.state, [{ node: { name: 'input' }, update }])
-  } else await fill(plan, level.state, request.input)
+  } else await fill(level, request.input)
   const id = claim.id()
   try {
     await level.enter(id)

@@ -40,6 +40,11 @@ export function show(run: Run, state: PresenceState, id: string = run.id): void 
   each(app, presences, 'presence', state, (one) => one.set(state, of))
 }
 
+/** Tells of the messages that the last commit has saved for the first time. */
+export function tellNews(run: Run): void {
+  for (const one of run.level?.news?.splice(0) ?? []) tell(run, { kind: 'message', ...one })
+}
+
 /** What a run seems to be doing when it has come to this; idle otherwise. */
 const SHOWN: { readonly [How in Status]?: PresenceState } = {
   interrupted: 'waiting_input',
@@ -55,6 +60,7 @@ const SHOWN: { readonly [How in Status]?: PresenceState } = {
 export function conclude(run: Run, asked: readonly PauseRecord[] = []): void {
   const { monitor, presence } = run.app
   if (!monitor && !presence && !run.local.monitor && !run.local.presence) return
+  tellNews(run)
   const { status, error } = run.claim.head
   for (const { id, payload } of asked) {
     const toolName = toolIn(decode(payload))

@@ -3,7 +3,7 @@ import type { Schema } from '../schema.ts'
 import type { Graph } from './graph.ts'
 import type { PlanEdge, PlanField, PlanNode } from './plan.ts'
 import type { Question } from './question.ts'
-import { append, merge, sum } from './state.ts'
+import { append, byId, merge, sum } from './state.ts'
 
 /** Refuses the graph; naming the node it is about, if any. */
 type Refuse = (problem: string, node?: string) => never
@@ -17,6 +17,16 @@ type Loose = { readonly [key: string]: unknown }
 type Rules = {
   readonly [setting: string]: readonly [what: string, least?: number, most?: number, usual?: number]
 }
+
+const KINDS: ReadonlyMap<unknown, PlanField['kind']> = /* @__PURE__ */ new Map<
+  unknown,
+  PlanField['kind']
+>([
+  [append, 'list'],
+  [byId, 'messages'],
+  [merge, 'reduced'],
+  [sum, 'reduced'],
+])
 
 const GRAPH: Rules = {
   name: ['a non-empty string'],
@@ -66,8 +76,7 @@ export function fieldOf(name: string, field: unknown, bad: Refuse): PlanField {
   if (!isSchema(schema) || !(schema === field || typeof reduce === 'function')) {
     return bad(`field "${name}" is neither a schema nor reduced`)
   }
-  const ours = reduce === merge || reduce === sum
-  const kind = !reduce ? 'plain' : reduce === append ? 'list' : ours ? 'reduced' : 'custom'
+  const kind = reduce ? (KINDS.get(reduce) ?? 'custom') : 'plain'
   const standard = schema['~standard'] as unknown as { validate: PlanField['absent'] }
   const absent: PlanField['absent'] = () => standard.validate()
   const validate = validator(schema)

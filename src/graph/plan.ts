@@ -11,8 +11,8 @@ export interface PlanField {
   readonly validate: (value: unknown) => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
   /** What the schema makes of nothing: the default, if there is one. */
   readonly absent: () => SchemaResult<unknown> | Promise<SchemaResult<unknown>>
-  /** `list` folds with `append`, `reduced` with `merge` or `sum`: their update is validated. Of a `custom` reducer the folded value is. */
-  readonly kind: 'plain' | 'list' | 'reduced' | 'custom'
+  /** `list` folds with `append`, `messages` by id, `reduced` with `merge` or `sum`: their update is validated. Of a `custom` reducer the folded value is. */
+  readonly kind: 'plain' | 'list' | 'messages' | 'reduced' | 'custom'
   readonly reduce: ((current: unknown, update: unknown) => unknown) | undefined
 }
 

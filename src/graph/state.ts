@@ -1,3 +1,4 @@
+import type { Message, NewMessage, RemoveMessage } from '../model/message.ts'
 import type { Schema } from '../schema.ts'
 
 /** A state field that folds each update into the current value instead of replacing it. */
@@ -71,4 +72,16 @@ export function merge<Item>(
 /** Reducer: adds the update to the number. */
 export function sum(current: number, update: number): number {
   return current + update
+}
+
+/** Reducer of `messages()`: puts messages in the places of those of their ids or else last, and takes removed ones away. */
+export function byId(
+  current: readonly Message[],
+  update: readonly (NewMessage | RemoveMessage)[],
+): readonly Message[] {
+  const there = new Map<unknown, Message>()
+  for (const one of [...current, ...update])
+    if ('remove' in one) there.delete(one.remove)
+    else there.set(one.id ?? one, one as Message)
+  return [...there.values()]
 }

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { decode, encode } from '../../src/durable/codec.ts'
 import { List } from '../../src/durable/list.ts'
-import { State, type FieldShape, type StateRefs } from '../../src/durable/state.ts'
+import type { StateRefs } from '../../src/durable/refs.ts'
+import { State, type FieldShape } from '../../src/durable/state.ts'
 import { mulberry32 } from './harness.ts'
 
 const ROOT = 't/a.b/'
