@@ -16,6 +16,7 @@ export type {
 export { subgraph } from './graph/subgraph.ts'
 export { toJson, toMermaid } from './graph/picture.ts'
 export type { GraphJson } from './graph/picture.ts'
+export { messages } from './graph/messages.ts'
 export { append, merge, reduced, sum } from './graph/state.ts'
 export type { Field, Fields, InputFor, Reduced, StateOf, UpdateOf } from './graph/state.ts'
 export { field } from './schema.ts'
@@ -98,6 +99,11 @@ export { storeCache } from './cache/store-cache.ts'
 export type { StoreCacheOptions } from './cache/store-cache.ts'
 
 // Models, agents, threads
+export { agent } from './agent/agent.ts'
+export type { AgentSpec } from './agent/agent.ts'
+export type { AgentEvent } from './agent/event.ts'
+export type { AgentSettings } from './agent/spec.ts'
+export type { AgentFields, AgentGraph, AgentState } from './agent/state.ts'
 export type { Generate } from './model/ask.ts'
 export type {
   AssistantMessage,
@@ -110,6 +116,7 @@ export type {
   UserMessage,
 } from './model/message.ts'
 export type { FinishReason, Model, ModelEvent, ModelRequest, Reply } from './model/model.ts'
+export { toolsByOutput } from './model/tools-by-output.ts'
 export { modelError } from './model/failure.ts'
 export type { ModelFailure } from './model/failure.ts'
 export { pairCalls } from './model/wire.ts'
