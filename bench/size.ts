@@ -79,6 +79,31 @@ const measures: readonly Measure[] = [
     target: 3_000,
     withoutCore: true,
   },
+  {
+    name: 'heddle/prompt-api, without the core',
+    code: `export * from 'heddle/prompt-api'`,
+    target: 3_000,
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/web-llm, without the core',
+    code: `export * from 'heddle/web-llm'`,
+    target: 3_000,
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/otel, without its peer and the core',
+    code: `export * from 'heddle/otel'`,
+    target: 3_000,
+    external: ['@opentelemetry/api'],
+    withoutCore: true,
+  },
+  {
+    name: 'heddle/browser, without the core',
+    code: `export * from 'heddle/browser'`,
+    target: 3_000,
+    withoutCore: true,
+  },
 ]
 
 const forbidden = [/["']node:/, /async_hooks/, /\beval\(/, /new Function\b/]

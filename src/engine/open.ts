@@ -28,6 +28,8 @@ export interface Admission {
   readonly deletes: Key[]
   /** Why the run fails as soon as it has the thread. */
   failure?: { readonly error: unknown }
+  /** The run that this one continues. A turn has none, nor what a fork has made. */
+  continues?: string | undefined
   /** How the thread stood, and which of its commits that was. */
   stood?: readonly [how: string, commits: number]
 }
@@ -63,7 +65,7 @@ export async function admit(run: Run, request: Opening): Promise<() => Promise<v
       claim.head.status = 'running'
       await claim.commit()
     }
-    if (runs) tell(run, { kind: 'run_start' })
+    if (runs) tell(run, tidy({ kind: 'run_start', continues: admission.continues }))
     if (runs) tellNews(run)
     if (runs) show(run, 'thinking')
     if (admission.failure) throw admission.failure.error
@@ -99,7 +101,7 @@ async function prepare(run: Run, request: Opening, admission: Admission): Promis
   else throw nothing(thread, 'it does not exist')
   if (head.strikes >= STRIKES) admission.failure = { error: poisoned(run, level) }
   if (metadata) head.metadata = { ...head.metadata, ...metadataFrom(metadata, thread) }
-  start(run, request, admission.puts)
+  start(run, request, admission)
   if (request.idempotencyKey !== undefined) {
     const key = await idempotencyKey(claim.root, request.idempotencyKey)
     admission.puts.push({ key, value: JSON.stringify(run.id) })
@@ -177,16 +179,16 @@ function newHead({ plan, owner }: App, tenant: string, thread: string): Head {
 }
 
 /** The run's record. */
-function start(run: Run, request: Opening, puts: Put[]): void {
+function start(run: Run, request: Opening, admission: Admission): void {
   const { claim, app, id, user, durable } = run
   const { head } = claim
   const time = app.owner.clock.now()
   const isTurn = 'input' in request
+  admission.continues = isTurn ? undefined : head.run || undefined
   const row: RunStart = {
     id,
     status: isTurn ? 'starting' : 'resuming',
-    // A thread that a fork has made has no run before.
-    continues: isTurn ? undefined : head.run || undefined,
+    continues: admission.continues,
     root: isTurn ? id : head.root || id,
     user,
     metadata: request.metadata ?? {},
@@ -200,7 +202,7 @@ function start(run: Run, request: Opening, puts: Put[]): void {
   head.run = id
   head.runNumber = head.last = Math.max(time, head.last + 1)
   head.root = row.root
-  puts.push({ key: runKey(claim.root, head.runNumber), value: JSON.stringify(row) })
+  admission.puts.push({ key: runKey(claim.root, head.runNumber), value: JSON.stringify(row) })
 }
 
 /**
