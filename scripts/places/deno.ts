@@ -18,11 +18,16 @@ export const denoRun = (...permissions: readonly string[]): readonly [string, ..
   ...permissions,
 ]
 
-/** Runs in Deno: on stores in memory without any permission, then on a database in a file. */
+/** Runs in Deno: on stores in memory without any permission, then on a database in a file, with a network of one. */
 export async function deno(): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'heddle-deno-'))
   const file = join(folder, 'kv.sqlite3')
-  const touching = [`--allow-read=${folder}`, `--allow-write=${folder}`]
+  const touching = [
+    `--allow-read=${folder}`,
+    `--allow-write=${folder}`,
+    // For endpoints of models, which the tests serve themselves.
+    '--allow-net=127.0.0.1',
+  ]
   try {
     return merged([
       await command(...denoRun(), 'test/runtime/deno.ts'),

@@ -110,6 +110,19 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../adapters/mcp.suite.ts')).suite(open),
   },
   {
+    name: 'heddle/openai',
+    places: everywhere,
+    except: ['memory, encrypted', 'KV', 'D1'],
+    load: async (open: Open) => (await import('../adapters/openai.suite.ts')).suite(open),
+  },
+  {
+    name: 'heddle/openai over a socket',
+    // Of the stores of Deno, the one whose run may use the network; Node has it in test/adapters.
+    places: ['deno', 'bun'],
+    except: ['memory', 'Deno KV'],
+    load: async (open: Open) => (await import('../adapters/openai.suite.ts')).overSocket(open),
+  },
+  {
     name: 'tools in threads (B02, B06, B09, B32)',
     places: everywhere,
     except: ['KV'],

@@ -1,0 +1,78 @@
+// A handler on a port of this machine, by the server that Node, Deno or Bun has.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Handler = (request: Request) => Promise<Response>
+
+export interface Loopback {
+  /** Without a slash behind it. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+interface Servers {
+  readonly Bun?: { serve(options: object): { port: number; stop(now: boolean): Promise<void> } }
+  readonly Deno?: {
+    serve(
+      options: object,
+      handler: Handler,
+    ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> }
+  }
+}
+
+const hostname = '127.0.0.1'
+const { Bun, Deno } = globalThis as Servers
+
+/** Serves until it is closed. */
+export async function loopback(handler: Handler): Promise<Loopback> {
+  if (Bun) {
+    const server = Bun.serve({ hostname, port: 0, idleTimeout: 60, fetch: handler })
+    return { url: `http://${hostname}:${server.port}`, close: () => server.stop(true) }
+  }
+  if (Deno) {
+    const stop = new AbortController()
+    const server = Deno.serve(
+      { hostname, port: 0, signal: stop.signal, onListen: () => {} },
+      handler,
+    )
+    return { url: `http://${hostname}:${server.addr.port}`, close: async () => stop.abort() }
+  }
+  return onNode(handler)
+}
+
+async function onNode(handler: Handler): Promise<Loopback> {
+  // Not for bundlers: pages have none of these.
+  const load = (name: string): Promise<any> => import(/* @vite-ignore */ `node:${name}`)
+  const [{ createServer }, { Readable }] = await Promise.all([load('http'), load('stream')])
+  const server: Server = createServer(async (from: IncomingMessage, to: ServerResponse) => {
+    const request = new Request(`http://${hostname}${from.url}`, {
+      method: from.method!,
+      headers: Object.entries(from.headers).map(([name, value]) => [name, String(value)]),
+      body: Readable.toWeb(from),
+      duplex: 'half',
+    } as RequestInit)
+    const { status, headers, body } = await handler(request)
+    to.writeHead(status, Object.fromEntries(headers))
+    const reader = body?.getReader()
+    to.on('close', () => void reader?.cancel().catch(() => {}))
+    try {
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true }
+        if (done) break
+        // Each chunk a packet of its own.
+        await new Promise((resolve) => to.write(value, resolve))
+      }
+      to.end()
+    } catch {
+      to.destroy()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, hostname, resolve))
+  return {
+    url: `http://${hostname}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
