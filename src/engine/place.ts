@@ -1,5 +1,4 @@
 import { encode, write } from '../durable/codec.ts'
-import { digest } from '../lib/digest.ts'
 import type { Calls } from './calls.ts'
 
 /** How long that is, in milliseconds. */
@@ -16,15 +15,15 @@ export function patience(over: () => void): () => void {
 }
 
 /**
- * The place of a child graph or a tool without a key among those of its task: its position and what it is given. Those
+ * The place of a child graph, a tool or a request without a key among those of its task: its position and what it is given. Those
  * that are called at once may come in another order when the node is entered again, so what they are given decides. One
  * that is given something new counts as the recorded one in its position, once that one has had the time to come.
  *
- * @param kind `c` for child graphs, `t` for tools
+ * @param kind `c` for child graphs, `t` for tools, `g` for requests to models
  */
 export async function placeOf(
   calls: Calls,
-  kind: 'c' | 't',
+  kind: 'c' | 't' | 'g',
   called: string,
   given: unknown,
 ): Promise<string> {
@@ -57,10 +56,6 @@ export async function placeOf(
   while ([...used, ...left()].some((place) => place.startsWith(`${group}${free}:`))) free++
   return take(group + free + name)
 }
-
-/** The id of a call of a tool: the same for the same call of the same task. */
-export const callId = async (task: string, place: string): Promise<string> =>
-  `call_${await digest(JSON.stringify([task, place]))}`
 
 /** Tells what they are given apart, at once, as a digest couldn't. */
 function fingerprint(input: unknown): string {

@@ -1,4 +1,5 @@
 import { nanoid } from 'nanoid'
+import { digest } from './digest.ts'
 
 const DIGITS = 10
 const TOP = 36 ** DIGITS - 1
@@ -16,3 +17,7 @@ export const letters = (random: () => number): string =>
 
 /** A prefix (`thr_ run_ msg_ evt_ opt_`) and a nanoid. Ids that must be the same on re-entry are made by the engine. */
 export const newId = (prefix: string): string => prefix + nanoid()
+
+/** The id of a call of a tool, or of a request to a model: the same for the same call of the same task. */
+export const callId = async (task: string, place: string): Promise<string> =>
+  `call_${await digest(JSON.stringify([task, place]))}`

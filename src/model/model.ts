@@ -61,4 +61,6 @@ export interface Reply<Output = undefined> {
   readonly calls: readonly ToolCall[]
   readonly usage: TokenUsage
   readonly finish: FinishReason
+  /** It comes from the cache, or from the same request beside it: nothing was used for it. */
+  readonly cached?: true
 }

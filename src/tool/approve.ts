@@ -1,5 +1,5 @@
 import { approvalIssues } from '../engine/approval.ts'
-import { issueText } from '../engine/take.ts'
+import { issueText } from '../lib/issue.ts'
 import { ApprovalDenied } from '../errors.ts'
 import type { ToolInvocation } from '../hook/hook.ts'
 import { tidy } from '../lib/tidy.ts'

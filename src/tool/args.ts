@@ -1,20 +1,10 @@
-import { issueText } from '../engine/take.ts'
+import { issueText } from '../lib/issue.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { SchemaError } from '../errors.ts'
 import { isPart, isRecord } from '../durable/codec-tags.ts'
+import { argsOf } from '../model/args.ts'
 import type { Issue, Schema } from '../schema.ts'
 import type { ToolCall } from './tool.ts'
-
-/** What a call is made with, unless its text is no JSON. Nothing (`undefined`, or empty text) is `{}`. */
-function argsOf({ args, raw }: Partial<ToolCall>): { readonly args?: unknown } {
-  if (args !== undefined) return { args }
-  if (typeof raw !== 'string' || raw.trim() === '') return { args: {} }
-  try {
-    return { args: JSON.parse(raw) }
-  } catch {
-    return {}
-  }
-}
 
 /** The arguments of a call as nobody can change them any more; nothing if its text is no JSON. `UnserializableValue` for others. */
 export function cellOf(call: Partial<ToolCall>, tool: string): Cell | undefined {

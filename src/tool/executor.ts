@@ -96,6 +96,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       given,
       signal: link.signal,
       use: books.begin(given.run, given.thread),
+      asks: () => books.begin(given.run, given.thread, 'model'),
       standing: books.standing(given.thread),
       begun: false,
       over: false,

@@ -8,7 +8,7 @@ const MOST = 1000
 /** What outlives a call outside a thread: what was used, and what was decided for the rest of a thread. */
 export interface Ledger {
   /** Begins a call of a run and a thread; without an id it counts with all others that have none. */
-  begin(run: string | undefined, thread: string | undefined): Use
+  begin(run: string | undefined, thread: string | undefined, kind?: 'tool' | 'model'): Use
   /** Decisions that stand, by tool. Without an id nothing stands. */
   standing(thread: string | undefined): Map<string, Decision> | undefined
 }
@@ -19,9 +19,9 @@ export function ledger(clock: Clock): Ledger {
   const threads = latest(() => timed(clock))
   const decided = latest(() => new Map<string, Decision>())
   return {
-    begin(run, thread) {
+    begin(run, thread, kind = 'tool') {
       const both = [runs(run), threads(thread)] as const
-      const uses = both.map((one) => one.begin()) as [Use, Use]
+      const uses = both.map((one) => one.begin(kind)) as [Use, Use]
       return {
         get used() {
           return { run: uses[0].used.run, thread: uses[1].used.thread }
@@ -34,16 +34,16 @@ export function ledger(clock: Clock): Ledger {
 }
 
 /** A meter that counts the time in which at least one call is under way. */
-function timed(clock: Clock): { begin(): Use } {
+function timed(clock: Clock): { begin(kind: 'tool' | 'model'): Use } {
   let busy = 0
   let since = 0
   let before = 0
   const ran = (): number => before + (busy > 0 ? clock.now() - since : 0)
   const meter = new Meter({ used: undefined }, ran)
   return {
-    begin() {
+    begin(kind) {
       if (busy++ === 0) since = clock.now()
-      const use = meter.begin('tool')
+      const use = meter.begin(kind)
       let over = false
       return {
         get used() {

@@ -7,7 +7,10 @@ import { tidy } from '../lib/tidy.ts'
 import { openScope, type Room, type Scope } from '../scope/scope.ts'
 import type { CallContext } from './executor.ts'
 import { INSIDE } from '../hook/mark.ts'
-import type { CallInside, Decision, Host, InnerContext } from './inside.ts'
+import type { Generate } from '../model/ask.ts'
+import type { Model } from '../model/model.ts'
+import { askOutside } from './ask.ts'
+import type { CallInside, Decision, Host, InnerContext, InputInside } from './inside.ts'
 import type { Call, CallResult, Tool, ToolCall } from './tool.ts'
 
 /** A call outside a thread. */
@@ -19,6 +22,8 @@ export interface Outside {
   /** Aborts with the caller's, and with the scope that was given. */
   readonly signal: AbortSignal
   readonly use: Use
+  /** Begins a request to a model. */
+  asks(): Use
   /** Decisions that stand for the rest of the thread. */
   readonly standing: Map<string, Decision> | undefined
   /** It got past all that could refuse it. */
@@ -37,7 +42,7 @@ export interface Outside {
 export function outsideContext(own: Outside): InnerContext {
   const { host, call, given } = own
   const inside = insideOf(own)
-  const once = memo()
+  const memory = memo()
   const pause = (verb: string) => async (): Promise<never> => {
     const why = 'it runs outside a thread, where nothing can wait'
     throw new ToolUsageError(`Cannot ${verb} in tool "${call.tool}": ${why}`, { tool: call.tool })
@@ -48,10 +53,14 @@ export function outsideContext(own: Outside): InnerContext {
     sleep: pause('sleep'),
     child: pause('run a child graph'),
   }
-  const contextWith = (signal: AbortSignal): InnerContext => {
+  const contextWith = (
+    signal: AbortSignal,
+    within: InputInside = inside,
+    once = memory,
+  ): InnerContext => {
     const inner = { ...given, signal }
     const ctx = {
-      [INSIDE]: inside,
+      [INSIDE]: within,
       ...tidy({ thread: given.thread, run: given.run, user: given.user }),
       callId: call.id,
       ns: [],
@@ -73,10 +82,12 @@ export function outsideContext(own: Outside): InnerContext {
         own.callOne(tool, args, tidy<CallContext>({ ...inner, emit })),
       callAll: (calls: readonly Call[]): Promise<readonly CallResult[]> =>
         own.callAll(calls, tidy<CallContext>({ ...inner, emit: undefined })),
+      generate: (model: Model, request: Generate<unknown>): Promise<unknown> =>
+        askOutside(own, model, request, (around) => contextWith(signal, around, memo())),
     }
     return ctx as never
   }
-  Object.assign(inside, { withSignal: contextWith })
+  Object.assign(inside, { withSignal: (signal: AbortSignal) => contextWith(signal) })
   return contextWith(own.signal)
 }
 

@@ -1,6 +1,7 @@
-import type { Lead } from '../cache/flight.ts'
+import type { Leading, Shared } from '../cache/shared.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { ToolUsageError } from '../errors.ts'
+import { bounded, type Hooking } from '../hook/bounded.ts'
 import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
 import type { Hook, ToolInvocation } from '../hook/hook.ts'
 import { isPolicyOutcome } from '../hook/outcome.ts'
@@ -9,8 +10,7 @@ import { withContext } from '../scope/current.ts'
 import { approve } from './approve.ts'
 import { cellOf, copied, fitted, frozenCall, notJson } from './args.ts'
 import { attempts } from './attempts.ts'
-import { bounded } from './bounded.ts'
-import { cachedOr, type Made } from './cached.ts'
+import { cachedOr } from './cached.ts'
 import { INSIDE } from '../hook/mark.ts'
 import type { InnerContext } from './inside.ts'
 import { denial } from './outcome.ts'
@@ -19,7 +19,7 @@ import type { Ending, Tool, ToolCall } from './tool.ts'
 type Success = Ending & { readonly status: 'success' }
 
 /** A call on its way. */
-export interface Going {
+export interface Going extends Leading {
   readonly inv: ToolInvocation
   /** As they came; nothing if they were no JSON. */
   readonly args: Cell | undefined
@@ -29,10 +29,6 @@ export interface Going {
   readonly bounds: Bounds
   /** It counts: what is thrown from here on is a failure of the tool. */
   begun: boolean
-  /** Others may wait for what comes of it. */
-  flight?: Lead
-  /** Caches what came of it. */
-  save?: () => Promise<unknown>
 }
 
 /**
@@ -80,10 +76,16 @@ export async function perform(
 async function through(go: Going): Promise<Ending> {
   const { inv, ctx } = go
   const inside = ctx[INSIDE]
-  const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, go))
+  const hooking: Hooking = {
+    ...go,
+    methods: ['beforeTool', 'afterTool', 'onToolError'],
+    whose: `tool "${inv.spec.name}"`,
+    copied: (value) => copied(value, `${inv.spec.name}()`),
+  }
+  const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, hooking))
   const outward = hooks.toReversed()
   if (inside.ran) return after(go, outward, inside.ran.value)
-  let made: Made
+  let made: Shared
   try {
     const verdict = await runBeforeOrUndo(hooks, ['beforeTool', 'onToolError'], inv)
     if (verdict)
@@ -153,7 +155,7 @@ function accepted(go: Going): Promise<unknown> {
 }
 
 /** What comes of the body, or is known already. */
-function result(go: Going, args: unknown): Promise<Made> {
+function result(go: Going, args: unknown): Promise<Shared> {
   const { inv, ctx } = go
   const { name, output, settings } = inv.spec
   go.begun = true

@@ -20,30 +20,21 @@ export interface About extends Pick<CallInside, 'ran' | 'keep' | 'begin'> {
 /** What a tool gets inside a thread: what its node has, with calls, a signal and events of its own. */
 class CallContext extends NodeContext {
   readonly #about: About
-  readonly #inside: CallInside
-  readonly #signal: AbortSignal
-  readonly #life: () => boolean
 
   /** @param own The signal of one attempt. Without, hooks have it as well: each in its phase */
   constructor(calls: Calls, about: About, inside: CallInside, own?: AbortSignal) {
-    super(calls.execution, () => (own ? calls : inPhase(calls, inside)))
+    super(calls.execution, {
+      calls: () => (own || inside.phase === 'body' ? calls : calls.apart(inside.phase)),
+      signal: own ?? calls.signal,
+      inside,
+      agent: about.agent,
+      alive: calls.life(own ? 'one' : 'all'),
+    })
     this.#about = about
-    this.#inside = inside
-    this.#signal = own ?? calls.signal
-    this.#life = calls.life(own ? 'one' : 'all')
   }
 
   get callId(): string {
     return this.#about.callId
-  }
-  get agent(): string | undefined {
-    return this.#about.agent
-  }
-  override get signal(): AbortSignal {
-    return this.#signal
-  }
-  override get [INSIDE](): CallInside {
-    return this.#inside
   }
 
   /** Shows how far it is. */
@@ -66,15 +57,6 @@ class CallContext extends NodeContext {
     }
     return super.child(graph, input, { ...options, emit })
   }
-
-  protected override alive(): boolean {
-    return super.alive() && this.#life() && !this.signal.aborted
-  }
-}
-
-/** The calls of the phase that a call is in: those of its hooks are kept apart from its own. */
-function inPhase(calls: Calls, { phase }: CallInside): Calls {
-  return phase === 'body' ? calls : calls.apart(phase)
 }
 
 /** Makes the context of one call. */

@@ -1,13 +1,13 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import type { PlaceEntry } from '../durable/journal.ts'
-import { Calls } from '../engine/calls.ts'
+import type { Calls } from '../engine/calls.ts'
 import type { Machine, MachineOptions } from '../engine/machine.ts'
-import { meterOf, type Use } from '../engine/meter.ts'
-import { callId, placeOf } from '../engine/place.ts'
+import { placeOf } from '../engine/place.ts'
+import { again, cellOf } from '../engine/replay.ts'
+import { reserve } from '../engine/reserve.ts'
 import { tidy } from '../lib/tidy.ts'
 import { told, valueOf } from './outcome.ts'
 import { perform } from './perform.ts'
-import { again, kept } from './replay.ts'
 import { contextOf } from './thread-context.ts'
 import type { CallResult, Tool } from './tool.ts'
 import { inTurns } from './turns.ts'
@@ -19,12 +19,12 @@ export const machine: Machine = {
     const [name, spec] = typeof tool === 'string' ? [tool] : [tool.name, tool]
     const [wanted] = wantedFrom([{ tool: name, args }]) as [Wanted]
     const settings = tidy<Settings>({ spec, emit: emit && ((data) => emit(data)) })
-    return valueOf(await reserve(calls, wanted, settings).run(), name)
+    return valueOf(await placed(calls, wanted, settings).run(), name)
   },
 
   callAll(calls, list, { concurrency = 4, ...settings } = {}) {
     // Their places follow the order of the list, whenever each gets to run.
-    const reserved = wantedFrom(list).map((wanted) => reserve(calls, wanted, settings))
+    const reserved = wantedFrom(list).map((wanted) => placed(calls, wanted, settings))
     // They begin at once, in their order.
     const ready = Promise.all(reserved.map((one) => one.ready))
     return ready.then(() => inTurns(reserved, concurrency, (one, leave) => one.run(leave)))
@@ -43,70 +43,41 @@ interface Reserved {
   run(onWait?: () => void): Promise<CallResult>
 }
 
-/**
- * Keeps the place of a call among those of its task, in the order of the calls. From here on the task doesn't count as
- * paused before the call has ended, or waits itself.
- */
-function reserve(
+/** Keeps the place of a call among those of its task, in the order of the calls. */
+function placed(
   calls: Calls,
   { given, call }: Wanted,
   { spec: handed, agent, emit, ended, tools: own }: Settings,
 ): Reserved {
-  const { execution, id: task, current: outer } = calls
-  const { attempt } = execution
-  const { run } = execution.step.level
+  const { id: task } = calls
+  const { run } = calls.execution.step.level
   const tools = own ?? run.app.tools
   const { host } = run.hooked
   const spec = handed ?? tools.get(call.tool)
-  const alive = calls.life()
-  const underWay = calls.call()
+  const room = reserve(calls, 'tool')
   const group = `T${given?.length}:${given}:${call.tool}:`
-  const named =
+  const ready = room.begin(
     given === undefined
       ? placeOf(calls, 't', call.tool, call.args ?? call.raw)
-      : group + calls.count(group)
-  execution.busy++
-  const end = (): void => {
-    underWay()
-    if (execution.attempt !== attempt) return
-    execution.busy--
-    execution.quiet()
-  }
-
-  const begin = async (): Promise<Begun> => {
-    const place = await named
-    const known = run.journal.of(task)?.places.get(place)
-    // It has its number from here, where calls come in their order, and keeps it while it waits.
-    const held = (): boolean => execution.attempt === attempt && !execution.step.stopped
-    const use = meterOf(run).begin('tool', held)
-    // What has run is counted.
-    if (known?.kind === 'call' || known?.kind === 'ran') use.end(false)
-    return { place, known, use, id: await inOrder(calls, callId(task, place)) }
-  }
-  const ready = begin()
+      : group + calls.count(group),
+  )
 
   const go = async (onWait?: () => void): Promise<CallResult> => {
-    const { place, known, use, id } = await ready
+    const begun = await ready
+    const { place, known, use, id } = begun
     const about = { id: given ?? id, tool: call.tool }
     if (known?.kind === 'call') {
       const result: CallResult = { ...about, replayed: true, ...again(known.value) }
       ended?.(result)
-      end()
+      room.end()
       return result
     }
-    if (!alive()) {
+    if (!room.alive()) {
       use.end(false)
-      end()
+      room.end()
       return new Promise(() => {})
     }
-    const frame = new Calls(execution, id, { up: calls, outer, place })
-    frame.onWait(() => {
-      // Its place is known when the node is entered again, whatever it is called with by then.
-      if (!run.journal.of(task)?.places.has(place))
-        calls.notes.push({ kind: 'past', task, place, value: null })
-      onWait?.()
-    })
-    underWay(frame)
+    const frame = room.enter(begun, onWait)
     // Something in it is open, and nothing has come for it.
     if (run.waits(id)) return frame.pause()
     const entry = (kind: 'ran' | 'call', value: Cell): PlaceEntry => ({ kind, task, place, value })
@@ -136,7 +107,7 @@ function reserve(
     try {
       frame.over()
       use.end(counts)
-      const last = entry('call', kept(ending))
+      const last = entry('call', cellOf(ending))
       if (ending.status === 'denied') await run.note(last)
       else if (!recorded) {
         // A pause keeps it; whoever tries a failure again runs it again.
@@ -147,27 +118,8 @@ function reserve(
       ended?.(result)
       return result
     } finally {
-      end()
+      room.end()
     }
   }
   return { ready, run: go }
-}
-
-/** What is known of a call when it begins. */
-interface Begun {
-  readonly place: string
-  readonly known: PlaceEntry | undefined
-  readonly use: Use
-  readonly id: string
-}
-
-/** What a call waits for, once those before it have it too. */
-function inOrder<Value>(calls: Calls, own: Promise<Value>): Promise<Value> {
-  const before = calls.named
-  const mine = (async () => {
-    await before
-    return own
-  })()
-  calls.named = mine
-  return mine
 }

@@ -14,7 +14,7 @@ const layers: Readonly<
   lib: { from: ['errors'], types: ['schema'] },
   scope: { from: ['errors', 'lib'], types: ['graph', 'tool'] },
   store: { from: ['errors', 'lib'], types: [] },
-  hook: { from: [...root, 'lib'], types: ['graph', 'model', 'tool'] },
+  hook: { from: [...root, 'lib', 'scope'], types: ['graph', 'model', 'tool'] },
   graph: {
     from: [...root, 'lib'],
     types: ['scope', 'store', 'durable', 'engine', 'model', 'tool'],

@@ -1,10 +1,10 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
-import { HeddleError, type ErrorCode, type ErrorDetails } from '../errors.ts'
 import { errorInfo } from '../durable/run-record.ts'
-import type { Ending } from './tool.ts'
+import { HeddleError, type ErrorCode, type ErrorDetails } from '../errors.ts'
+import type { Ending } from '../tool/tool.ts'
 
 /** What is recorded of how a call ended. An error that can't be stored whole keeps its name and message. */
-export function kept(ending: Ending): Cell {
+export function cellOf(ending: Ending): Cell {
   try {
     return encode(ending)
   } catch (cause) {

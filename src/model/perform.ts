@@ -1,0 +1,171 @@
+import type { Leading } from '../cache/shared.ts'
+import { decode, encode } from '../durable/codec.ts'
+import { isHeddleError } from '../errors.ts'
+import { bounded, type Hooking } from '../hook/bounded.ts'
+import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
+import type { LLMInvocation } from '../hook/hook.ts'
+import { INSIDE } from '../hook/mark.ts'
+import { errorType } from '../hook/name.ts'
+import { isPolicyOutcome } from '../hook/outcome.ts'
+import { watch, type Bounds, type Watch } from '../lib/within.ts'
+import type { NewMessage } from './message.ts'
+import { cachedOr } from './cached.ts'
+import { broken, hear, type Heard } from './collect.ts'
+import type { RequestContext } from './inside.ts'
+import type { ModelRequest, Reply } from './model.ts'
+import { answerOf, type Answer } from './output.ts'
+import { partOf, replyFrom, replyOf, usageOf } from './reply.ts'
+import { requestFrom, type Asked } from './request.ts'
+
+/** Gets what had come of a message when its stream broke off, or was stopped. */
+export type OnPartial = (message: NewMessage & { readonly role: 'assistant' }) => void
+
+/** A request on its way. */
+interface Going extends Leading {
+  readonly asked: Asked
+  readonly inv: LLMInvocation
+  readonly ctx: RequestContext
+  readonly watch: Watch
+  readonly bounds: Bounds
+  /** What is left of a message that broke off. */
+  part: ReturnType<typeof partOf>
+}
+
+/**
+ * Makes one request, inside a thread or on its own: hooks, cache, model, hooks. Never settles once hooks wait for a person
+ * or a clock, unless it is aborted.
+ *
+ * @throws ModelError if the model failed; errors of ours, of hooks and of `onEvent` as they are
+ */
+export async function perform(
+  asked: Asked,
+  request: ModelRequest,
+  ctx: RequestContext,
+  onPartial?: OnPartial,
+): Promise<Answer> {
+  const { [INSIDE]: inside, signal } = ctx
+  const { provider, model } = asked.model
+  signal.throwIfAborted()
+  const going: Going = {
+    asked,
+    inv: Object.freeze({ request, provider, model, ctx }),
+    ctx,
+    watch: watch(),
+    bounds: { signal, clock: inside.host.clock, ms: asked.timeout },
+    part: undefined,
+  }
+  const leave = (): void => {
+    const { part } = going
+    going.part = undefined
+    if (part) onPartial?.(part)
+  }
+  inside.onPause(() => {
+    going.watch.pause()
+    going.flight?.end()
+  })
+  try {
+    const answer = await answerOf(await through(going, leave), asked.schema)
+    if (!answer.issues) await going.save?.()
+    return answer
+  } catch (error) {
+    leave()
+    throw error
+  } finally {
+    going.flight?.end()
+  }
+}
+
+/** The reply, as hooks leave it. */
+async function through(going: Going, leave: () => void): Promise<Reply<unknown>> {
+  const { asked, inv, ctx, bounds } = going
+  const inside = ctx[INSIDE]
+  const hooking: Hooking = {
+    ...going,
+    methods: ['beforeLlm', 'afterLlm', 'onLlmError'],
+    whose: `model "${asked.name}"`,
+    copied: (value) => replyFrom(value, asked.name, 'a hook'),
+  }
+  const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, hooking))
+  const outward = hooks.toReversed()
+  const after = async (reply: Reply<unknown>): Promise<Reply<unknown>> => {
+    inside.phase = 'after'
+    const watching = outward.filter(({ afterLlm }) => afterLlm)
+    if (watching.length === 0) return reply
+    const other = await runAfter<unknown>(watching, 'afterLlm', inv, reply)
+    return replyFrom(other, asked.name, 'a hook')
+  }
+  if (inside.ran) return after(inside.ran)
+  const verdict = await runBeforeOrUndo(hooks, ['beforeLlm', 'onLlmError'], inv)
+  if (verdict) return after(verdict.shortCircuit as Reply<unknown>)
+  let reply: Reply<unknown>
+  try {
+    reply = await sent(going, leave)
+  } catch (error) {
+    if (isPolicyOutcome(error) || stops(inv, error)) throw error
+    inside.failed(error)
+    inside.phase = 'error'
+    const healed = await runOnError(outward, 'onLlmError', inv, error)
+    if (!healed) throw error
+    going.part = undefined
+    return healed.shortCircuit as Reply<unknown>
+  }
+  await going.watch.wait(() => inside.keep(reply), { ...bounds, ms: undefined })
+  return after(reply)
+}
+
+/** What the model answers, or is known already. */
+async function sent(going: Going, leave: () => void): Promise<Reply<unknown>> {
+  const { asked, inv, ctx, bounds } = going
+  const { name, model, stamp } = asked
+  const inside = ctx[INSIDE]
+  const { id, prices, instead } = inside
+  const request = instead ? requestFrom(name, Object(instead.value) as object, stamp) : inv.request
+  let heard: Heard = { text: '', reasoning: '', calls: [] }
+  const make = async (): Promise<ReturnType<typeof encode>> => {
+    await inside.begin(request)
+    let own: { readonly error: unknown } | undefined
+    const lost = (): void => {
+      const usage = heard.usage && usageOf(heard.usage, name, prices)
+      inside.lost(usage)
+      going.part = partOf(heard, name, usage)
+      // Whoever stops a run records at once what there is.
+      if (ctx.signal.aborted) leave()
+    }
+    const onEvent =
+      asked.onEvent &&
+      (async (event: Parameters<NonNullable<typeof asked.onEvent>>[0]) => {
+        try {
+          await asked.onEvent?.(event)
+        } catch (error) {
+          own = { error }
+          throw error
+        }
+      })
+    try {
+      await hear(model, request, { ...going, call: id, heard, onEvent, lost })
+    } catch (error) {
+      const { aborted } = ctx.signal
+      const late = error instanceof DOMException && error.name === 'TimeoutError'
+      if (own || aborted || late || isHeddleError(error)) throw error
+      throw broken(model, `it failed with ${errorType(error)}`, error)
+    }
+    const { text, reasoning, finish } = heard
+    return encode({ text, reasoning, finish })
+  }
+  const patient = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
+    try {
+      return await going.watch.wait(work, { ...bounds, what: `The cache of model "${name}"` })
+    } catch (error) {
+      if (ctx.signal.aborted) throw error
+      inside.host.logger.warn('A cache was given up', { error: errorType(error) })
+      return undefined
+    }
+  }
+  const { cell, cached } = await cachedOr(asked, request, ctx, going, patient, make)
+  if (cached) heard = { ...(decode(cell) as Heard), calls: [] }
+  const usage = cached ? { requests: 0 } : usageOf(heard.usage, name, prices)
+  const reply = await replyOf(heard, { name, id, usage })
+  if (reply.calls.length > 0 || reply.finish === 'length' || reply.finish === 'filter')
+    delete going.save
+  return cached ? { ...reply, cached } : reply
+}
