@@ -68,7 +68,7 @@ const ROLES: { readonly [role: string]: Members } = {
     ...BASE,
     reasoning: /* @__PURE__ */ optional(text),
     calls: { each: { id: text, tool: text, raw: text, wireId: /* @__PURE__ */ optional(text) } },
-    partial: /* @__PURE__ */ oneOf(true, undefined),
+    partial: /* @__PURE__ */ optional(oneOf(true)),
     model: /* @__PURE__ */ optional(text),
     usage: /* @__PURE__ */ optional(object),
   },
@@ -113,7 +113,8 @@ function messageOf(item: unknown, path: readonly number[], issues: Issue[]): unk
     })
   }
   checkMembers(members, item, path, issues)
-  return present(item)
+  const { files } = item
+  return present(Array.isArray(files) ? { ...item, files: files.map(plainFile) } : item)
 }
 
 function checkMembers(
@@ -142,6 +143,14 @@ const present = (item: object): object =>
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A file whose bytes are what can be stored: a platform may have a class of its own for them. */
+const plainFile = (file: unknown): unknown => {
+  const data = isObject(file) && isBytes(file['data']) && (file['data'] as Uint8Array)
+  return data && data.constructor !== Uint8Array
+    ? { ...(file as object), data: Uint8Array.from(data) }
+    : file
 }
 
 function isBytes(value: unknown): boolean {

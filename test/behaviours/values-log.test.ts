@@ -1,7 +1,7 @@
 // How a state is kept: as logs of what changed. Any sequence of changes, reloads and branches reads back as a model says.
 import { expect, test } from 'vitest'
 import { decode, encode } from '../../src/durable/codec.ts'
-import { List } from '../../src/durable/list.ts'
+import { List, Messages } from '../../src/durable/list.ts'
 import type { StateRefs } from '../../src/durable/refs.ts'
 import { State, type FieldShape } from '../../src/durable/state.ts'
 import { mulberry32 } from './harness.ts'
@@ -15,6 +15,7 @@ const fields: readonly FieldShape[] = [
   { name: 'other', kind: 'list' },
   { name: 'rare', kind: 'reduced' },
   { name: 'never', kind: 'plain' },
+  { name: 'messages', kind: 'messages' },
 ]
 
 type Values = readonly unknown[]
@@ -68,7 +69,8 @@ function valueBy(random: () => number): unknown {
 function change({ state, model }: Line, random: () => number): void {
   for (const [i, { name, kind }] of fields.entries()) {
     if (name === 'never' || random() > (name === 'rare' ? 0.02 : 0.5)) continue
-    if (kind !== 'list') {
+    if (kind === 'messages') say(state, i, model, random)
+    else if (kind !== 'list') {
       const value = valueBy(random)
       state.set(i, encode(value))
       model[i] = value
@@ -85,6 +87,26 @@ function change({ state, model }: Line, random: () => number): void {
       model[i] = [...(model[i] as unknown[]), ...items]
     }
   }
+}
+
+/** Does something to messages: some come, some change, some go. */
+function say(state: State, at: number, model: unknown[], random: () => number): void {
+  const whole = random() < 0.02 || model[at] === ABSENT
+  const there = new Map(
+    (whole ? [] : (model[at] as { readonly id: string }[])).map((one) => [one.id, one]),
+  )
+  const done = Array.from({ length: Math.floor(random() * 4) }, () => {
+    const id = `m${Math.floor(random() * 40)}`
+    if (random() < 0.3) return there.delete(id) ? { remove: id } : []
+    const message = { id, role: 'user', text: '', value: valueBy(random) }
+    there.set(id, message)
+    return message
+  }).flat()
+  const cells = done.map((one) => encode(one))
+  if (whole) state.set(at, new Messages().append(cells))
+  else state.append(at, cells)
+  if (random() < 0.05) state.compact()
+  model[at] = [...there.values()]
 }
 
 const read = ({ values }: State): Values =>
@@ -106,7 +128,7 @@ for (let seed = 1; seed <= 40; seed++) {
       const puts: { key: string; value: string }[] = []
       line.refs = JSON.parse(JSON.stringify(line.state.write(ROOT, `c${step}`, puts))) as StateRefs
       store.put(puts)
-      expect(puts.length).toBeLessThanOrEqual(3)
+      expect(puts.length).toBeLessThanOrEqual(4)
       if (random() < 20 / steps || step === steps)
         seen.push({ refs: line.refs, model: [...line.model] })
       // A pause or a crash: who takes a thread over from a dead owner shares no rows with it.
@@ -123,8 +145,8 @@ for (let seed = 1; seed <= 40; seed++) {
     }
     for (const { refs, model } of [...seen, ...lines])
       expect(read(await load(refs, false))).toEqual(model)
-    // 31 rows of each of three levels and a base, of three logs.
-    expect(store.most).toBeLessThanOrEqual(3 * (3 * 31 + 1))
+    // 31 rows of each of three levels and a base, of four logs.
+    expect(store.most).toBeLessThanOrEqual(4 * (3 * 31 + 1))
 
     function load(refs: StateRefs, shared: boolean): Promise<State> {
       return State.load(fields, ROOT, refs, store, shared)

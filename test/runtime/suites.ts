@@ -148,6 +148,13 @@ export const suites: readonly Suite[] = [
     load: async () => (await import('../tool/tools.suite.ts')).suite(),
   },
   {
+    name: 'messages (B14)',
+    places: everywhere,
+    // A key of KV takes one write a second.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/messages.suite.ts')).suite(open),
+  },
+  {
     name: 'approvals (B09, B32, B36)',
     places: everywhere,
     // A key of KV takes one write a second.
