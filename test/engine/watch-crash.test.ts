@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { atEvery, FAULTS } from '../behaviours/at-every.ts'
 import { all } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
-import { open, steps, untrue, Watcher } from './watch-parts.ts'
+import { open, steps, truth, Watcher } from './watch-parts.ts'
 
 const durabilities = ['step', 'exit'] as const
 
@@ -14,7 +14,7 @@ for (const durability of durabilities)
       atEvery(fault, async (faults) => {
         const journey = new Journey(durability, faults)
         const operations = await journey.told()
-        expect(journey.wrong).toEqual([])
+        expect(journey.truths).toEqual(journey.seen.told.map(() => true))
         const keys = journey.seen.told.map(named)
         expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([])
         // Whoever died may have left its last word unsaid: never an end that its record doesn't know.
@@ -31,7 +31,7 @@ for (const durability of durabilities)
 
 it('would find an event that comes too early', () => {
   const about = { run: 'run_1', thread: 't1', at: '2026-03-01T08:00:00.000Z' }
-  expect(untrue({ ...about, kind: 'run_start' }, new Map())).toBe(
+  expect(truth({ ...about, kind: 'run_start' }, new Map())).toBe(
     'run_start: run "run_1" is not saved',
   )
 })
@@ -41,7 +41,7 @@ const named = ({ kind, run, ...more }: MonitorEvent): string =>
 
 /** A thread that asks twice, fails, and is brought to its end by whatever it takes, the first process with its faults. */
 class Journey {
-  readonly wrong: string[] = []
+  readonly truths: (true | string)[] = []
   readonly seen: Watcher
   readonly #clock: ManualClock = manualClock()
   readonly #faulty: ReturnType<typeof withFaults>
@@ -52,8 +52,7 @@ class Journey {
   constructor(durability: 'step' | 'exit', faults: readonly Fault[]) {
     const { store, rows } = open(memory())
     this.seen = new Watcher((event) => {
-      const wrong = untrue(event, rows)
-      if (wrong !== undefined) this.wrong.push(wrong)
+      this.truths.push(truth(event, rows))
     })
     this.#faulty = withFaults(store, faults)
     this.#durability = durability

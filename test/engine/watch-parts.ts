@@ -59,7 +59,7 @@ export class Watcher {
   }
 }
 
-/** A store whose rows can be looked at without waiting: those that a commit has stored, and said so. */
+/** A store whose rows can be looked at without waiting: those that a commit has stored, and said so, without their sums. */
 export function open(store: Store): { readonly store: Store; readonly rows: Map<string, string> } {
   const rows = new Map<string, string>()
   return {
@@ -69,7 +69,8 @@ export function open(store: Store): { readonly store: Store; readonly rows: Map<
       async commit(batch) {
         const revision = await store.commit(batch)
         if (revision === undefined) return revision
-        for (const { key, value } of batch.puts ?? []) rows.set(key, value)
+        for (const { key, value } of batch.puts ?? [])
+          rows.set(key, value.slice(0, value.lastIndexOf('~1')))
         for (const key of batch.deletes ?? []) rows.delete(key)
         return revision
       },
@@ -77,8 +78,16 @@ export function open(store: Store): { readonly store: Store; readonly rows: Map<
   }
 }
 
-/** What is wrong with an event: what it tells of is not what is saved. */
-export function untrue(event: MonitorEvent, rows: ReadonlyMap<string, string>): string | undefined {
+/** Whether what an event tells of is saved: `true`, or what is wrong. */
+export function truth(event: MonitorEvent, rows: ReadonlyMap<string, string>): true | string {
+  try {
+    return wrongWith(event, rows) ?? true
+  } catch (error) {
+    return String(error)
+  }
+}
+
+function wrongWith(event: MonitorEvent, rows: ReadonlyMap<string, string>): string | undefined {
   const { kind, run } = event
   const records = [...rows].filter(([key]) => /^t\/[^/]+\/r\//.test(key))
   const start = records.find(

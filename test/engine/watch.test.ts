@@ -11,7 +11,7 @@ import { manualClock } from 'heddle/testing'
 import { expect, it } from 'vitest'
 import { all, failure } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
-import { open, steps, untrue, Watcher } from './watch-parts.ts'
+import { open, steps, truth, Watcher } from './watch-parts.ts'
 
 it('tells of a run that succeeds when it runs and when it has ended, by the app’s clock', async () => {
   const clock = manualClock('2026-03-01T08:00:00Z')
@@ -233,9 +233,9 @@ it('takes a time that is over for a failure', async () => {
 
 it.each(['step', 'exit'] as const)('tells nothing before it is saved: %s', async (durability) => {
   const { store, rows } = open(memory())
-  const wrong: (string | undefined)[] = []
+  const truths: (true | string)[] = []
   let fails = true
-  const seen = new Watcher((event) => wrong.push(untrue(event, rows)))
+  const seen = new Watcher((event) => truths.push(truth(event, rows)))
   const said = steps(async (ctx) => {
     await ctx.interrupt('sure?')
     if (fails) throw new Error('not yet')
@@ -251,7 +251,7 @@ it.each(['step', 'exit'] as const)('tells nothing before it is saved: %s', async
     ...['run_start', 'run_error'],
     ...['run_start', 'run_end'],
   ])
-  expect(wrong.filter((one) => one !== undefined)).toEqual([])
+  expect(truths).toEqual(seen.told.map(() => true))
 })
 
 /** An app that is watched. */
