@@ -1,4 +1,4 @@
-import type { Message, NewMessage } from '../model/message.ts'
+import type { AssistantMessage, Message, NewMessage } from '../model/message.ts'
 import type { ToolCall } from '../tool/tool.ts'
 import { isOurs } from '../tool/wanted.ts'
 
@@ -33,17 +33,25 @@ export function openCalls(messages: readonly Message[]): ToolCall[] {
 }
 
 /**
- * What a model reads of a history: no call is left without an answer. A message that broke off is read once somebody has
- * spoken after it; a model that spoke next hasn't seen it either.
+ * What a model reads of a history: every call has its answer right behind it, or is told as cancelled. A message that broke
+ * off is read as text once somebody has spoken after it; a model that spoke next hasn't seen it either.
  */
-export function readable(messages: readonly Message[]): readonly (Message | NewMessage)[] {
-  const read = messages.filter(
-    (message, at) => message.role !== 'assistant' || !message.partial || isGoneOnFrom(messages, at),
-  )
-  return [...read, ...unanswered(read).map(cancelled)]
+export function readable(messages: readonly Message[]): NewMessage[] {
+  const answers = new Map<string, NewMessage>()
+  for (const message of messages) if (message.role === 'tool') answers.set(message.call, message)
+  return messages.flatMap((message, at): NewMessage[] => {
+    if (message.role === 'tool') return []
+    if (message.role !== 'assistant') return [message]
+    const { calls = [], ...said } = message
+    if (message.partial || calls.length === 0)
+      return said.text !== '' && isGoneOnFrom(messages, at) ? [said] : []
+    return [message, ...calls.map((call) => answers.get(call.id) ?? cancelled(call))]
+  })
 }
 
+/** Whether a message of the model counts: one that broke off does once somebody else has spoken. */
 const isGoneOnFrom = (messages: readonly Message[], at: number): boolean => {
+  if (!(messages[at] as AssistantMessage).partial) return true
   const next = messages.slice(at + 1).find(({ role }) => role !== 'tool')
   return next !== undefined && next.role !== 'assistant'
 }

@@ -1,6 +1,6 @@
 import type { AgentMark } from '../graph/agent-mark.ts'
 import type { RunContext } from '../graph/context.ts'
-import { anything, call, check, methods, wholeFrom, type Rule } from '../lib/check.ts'
+import { anything, call, check, wholeFrom, type Rule } from '../lib/check.ts'
 import type { Message } from '../model/message.ts'
 import type { Schema } from '../schema.ts'
 import { name, record, schema } from '../tool/rules.ts'

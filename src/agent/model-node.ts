@@ -1,0 +1,76 @@
+import { ask } from '../engine/generate.ts'
+import { leave } from '../engine/leave.ts'
+import { NoModel } from '../errors.ts'
+import { tidy } from '../lib/tidy.ts'
+import type { NewMessage } from '../model/message.ts'
+import type { Model, Reply } from '../model/model.ts'
+import { cancelled, readable, unanswered } from './history.ts'
+import { insideOf, type AgentContext } from './inside.ts'
+import type { Agent } from './spec.ts'
+import { speak } from './speech.ts'
+import type { AnyState } from './state.ts'
+import { instructionsFor, toolsFor } from './toolbox.ts'
+import { turnsOf } from './turns.ts'
+
+/** What it changes. */
+interface Update {
+  readonly messages: readonly NewMessage[]
+  readonly output?: unknown
+  readonly handoff?: undefined
+}
+
+/** Makes the node that asks the model: one request, told of as its reply comes, which becomes one message. */
+export function modelNode(agent: Agent): (state: AnyState, ctx: AgentContext) => Promise<Update> {
+  const { name, compact, output, settings } = agent
+  const begin = turnsOf(name, agent.maxTurns)
+  return async (state, ctx) => {
+    const { calls } = insideOf(ctx)
+    const { execution } = calls
+    begin(execution)
+    const { messages } = state
+    const model = await modelFor(agent, ctx)
+    const speech = speak(ctx.emit, () => execution.step.level.run.app.newId('msg_'))
+    const tools = [...toolsFor(agent).values()]
+    const request = {
+      ...settings,
+      ...tidy({
+        instructions: await instructionsFor(agent, state, ctx),
+        tools: tools.length > 0 ? tools : undefined,
+        output,
+      }),
+      messages: readable(compact ? await compact(messages, ctx) : messages),
+      onEvent: speech.hear,
+    }
+    const reply: Reply<unknown> = await ask(calls, model, request, {
+      agent: name,
+      record: false,
+      onPartial: (message) => leave(execution, { messages: [{ ...message, id: speech.id }] }),
+    })
+    await speech.end(reply)
+    return {
+      // Calls of an earlier turn that never got an answer have one from here on.
+      messages: [...unanswered(messages).map(cancelled), { ...reply.message, id: speech.id }],
+      ...ofThisTurn(state, reply),
+    }
+  }
+}
+
+/** Which model is asked: at the top the one that the run brought along, else the agent's own. */
+async function modelFor({ name, model }: Agent, ctx: AgentContext): Promise<Model> {
+  const brought = ctx.ns.length === 0 ? insideOf(ctx).model : undefined
+  const found = brought ?? (typeof model === 'function' ? await model(ctx) : model)
+  if (typeof (found as Model | undefined)?.stream === 'function') return found as Model
+  const why = model ? 'it gave none' : 'it has none'
+  throw new NoModel(`Cannot ask the model of agent "${name}": ${why}, and the run has none`, {
+    agent: name,
+  })
+}
+
+/** An answer, and whom an agent handed over to, are those of the turn at hand. */
+function ofThisTurn(state: AnyState, { calls, output }: Reply<unknown>): Partial<Update> {
+  const answer = calls.length === 0 ? output : undefined
+  return {
+    ...((answer !== undefined || state.output !== undefined) && { output: answer }),
+    ...(state.handoff !== undefined && { handoff: undefined }),
+  }
+}

@@ -1,0 +1,59 @@
+import { leave } from '../engine/leave.ts'
+import { tidy } from '../lib/tidy.ts'
+import type { NewMessage } from '../model/message.ts'
+import { machine } from '../tool/thread.ts'
+import type { CallResult } from '../tool/tool.ts'
+import { answerOf, fatal, resultEvent } from './answer.ts'
+import { handOver } from './handoff.ts'
+import { openCalls } from './history.ts'
+import { insideOf, type AgentContext } from './inside.ts'
+import type { Agent } from './spec.ts'
+import type { AnyState } from './state.ts'
+import { toolsFor } from './toolbox.ts'
+
+/** What it changes. */
+interface Update {
+  readonly messages: readonly NewMessage[]
+  readonly handoff?: string
+}
+
+/** Makes the node that runs the calls of the model's last message. Each gets one answer, in the order of the calls. */
+export function toolsNode(agent: Agent): (state: AnyState, ctx: AgentContext) => Promise<Update> {
+  const { name, concurrency } = agent
+  return async (state, ctx) => {
+    const { calls } = insideOf(ctx)
+    const { signal } = ctx
+    const open = openCalls(state.messages)
+    const telling: Promise<void>[] = []
+    const ended: CallResult[] = []
+    // What has ended when the run does is told to whoever goes on, unless it changes the state: that it hasn't done.
+    const keep = (): void => {
+      const own = ended.filter(({ tool }) => agent.own.has(tool))
+      if (own.length > 0) leave(calls.execution, { messages: own.map(answerOf) })
+    }
+    signal.addEventListener('abort', keep)
+    try {
+      const results = await machine.callAll(calls, open, {
+        tools: toolsFor(agent),
+        concurrency,
+        agent: name,
+        emit: (data, call) => ctx.emit({ kind: 'tool_progress', call, data }),
+        ended(result) {
+          if (fatal(result)) return
+          ended.push(result)
+          telling.push(ctx.emit(resultEvent(result)))
+        },
+      })
+      await Promise.all(telling)
+      const failed = results.find(fatal)
+      if (failed) {
+        keep()
+        throw fatal(failed)?.error
+      }
+      const { to, results: told } = handOver(agent.handed, results)
+      return tidy<Update>({ messages: told.map(answerOf), handoff: to })
+    } finally {
+      signal.removeEventListener('abort', keep)
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import { agent, compile, memory, type Message } from 'heddle'
+import { scriptedModel } from 'heddle/testing'
+import { describe, expect, it } from 'vitest'
+import { eachWay, failure, keepBooks } from '../behaviours/harness.ts'
+import { silent } from '../fakes/silent.ts'
+import { emitted, noting, read, say, told, wants } from './parts.ts'
+
+keepBooks()
+
+const partial = (messages: unknown): string[] =>
+  (messages as readonly Message[]).flatMap((one) =>
+    one.role === 'assistant' && one.partial ? [one.text] : [],
+  )
+
+describe('a stream that breaks', () => {
+  for (const [how, end] of [
+    ['fails', { error: new Error('reset') }],
+    ['ends too early', { broken: true }],
+  ] as const) {
+    eachWay(`and ${how} leaves what was said, and no call of it ever runs`, async (open) => {
+      const ran: unknown[] = []
+      const model = scriptedModel([
+        { text: 'I will', calls: [wants('drop')], ...end },
+        { text: 'Here I am.' },
+        { text: 'You are welcome.' },
+      ])
+      const story = open(() => agent({ name: 'a', model, tools: [noting('drop', ran)] }))
+      const error = await failure(story.start(say('Go')))
+      expect(error).toMatchObject({ code: 'model_error' })
+      const broken = await story.snapshot()
+      expect(broken.status).toBe('error')
+      expect(partial(broken.state['messages'])).toEqual(['I will'])
+      expect(broken.state['messages']).toHaveLength(2)
+      expect((broken.state['messages'] as readonly Message[])[1]).not.toHaveProperty('calls')
+      const spoken = emitted(story.passes[0]!).flatMap((one) =>
+        'message' in one ? [one.message] : [],
+      )
+      expect([...new Set(spoken)]).toEqual([
+        (broken.state['messages'] as readonly Message[])[1]?.id,
+      ])
+      // Nobody has spoken since: the model begins anew.
+      const again = await story.goOn()
+      expect(told(model.requests[1]?.messages)).toEqual(['user: Go'])
+      expect(told(again.state['messages'])).toEqual([
+        'user: Go',
+        'assistant: I will',
+        'assistant: Here I am.',
+      ])
+      await story.start(say('Thanks'))
+      // The model that spoke after it hadn't read it.
+      expect(told(model.requests[2]?.messages)).toEqual([
+        'user: Go',
+        'assistant: Here I am.',
+        'user: Thanks',
+      ])
+      expect(ran).toEqual([])
+    })
+  }
+
+  eachWay('is read as text once somebody has spoken after it', async (open) => {
+    const model = scriptedModel([
+      { text: 'First', calls: [wants('drop')], broken: true },
+      { text: 'Second.' },
+    ])
+    const story = open(() => agent({ name: 'a', model, tools: [noting('drop', [])] }))
+    await failure(story.start(say('Go')))
+    await story.start(say('Go on'))
+    expect(told(model.requests[1]?.messages)).toEqual([
+      'user: Go',
+      'assistant: First',
+      'user: Go on',
+    ])
+    expect(model.requests[1]?.messages[1]).not.toHaveProperty('calls')
+    model.assertComplete()
+  })
+
+  it('leaves nothing if nothing was said', async () => {
+    const model = scriptedModel([{ error: new Error('down') }, { text: 'Up.' }])
+    const app = compile(agent({ name: 'a', model }), { logger: silent })
+    await failure(app.run({ thread: 't', input: say('Go') }))
+    expect((await app.state('t'))?.state.messages).toHaveLength(1)
+    const { state } = await app.run({ thread: 't' })
+    expect(told(state.messages)).toEqual(['user: Go', 'assistant: Up.'])
+  })
+})
+
+describe('a run that is stopped', () => {
+  it('in the middle of a stream keeps what was said, and nothing is said after it', async () => {
+    const store = memory()
+    const model = scriptedModel([{ text: 'one two three four' }, { text: 'Again.' }])
+    const app = compile(agent({ name: 'a', model }), { store, logger: silent })
+    const live = app.stream({ thread: 't', input: say('Count') })
+    let words = 0
+    const reason = new Error('enough')
+    const error = await failure(
+      (async () => {
+        for await (const event of live)
+          if (event.kind === 'backend' && event.data.kind === 'text' && ++words === 2)
+            live.abort(reason)
+      })(),
+    )
+    expect(error).toBe(reason)
+    const stopped = await app.state('t')
+    expect(stopped?.status).toBe('cancelled')
+    const [said] = partial(stopped?.state.messages)
+    expect(['one two', 'one two three']).toContain(said)
+    const { state } = await app.run({ thread: 't', input: say('Go on') })
+    expect(told(state.messages)).toEqual([
+      'user: Count',
+      `assistant: ${said}`,
+      'user: Go on',
+      'assistant: Again.',
+    ])
+    expect(told(model.requests[1]?.messages)).toEqual(told(state.messages).slice(0, 3))
+  })
+
+  it('among its tools keeps the answers that were there, and the others count as cancelled', async () => {
+    const ran: unknown[] = []
+    const model = scriptedModel([{ calls: [wants('quick'), wants('slow')] }, { text: 'I see.' }])
+    const slow = noting('slow', ran, {}, (_, { signal }) => {
+      setTimeout(() => live.abort(), 5)
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+      })
+    })
+    const app = compile(agent({ name: 'a', model, tools: [noting('quick', ran), slow] }), {
+      logger: silent,
+    })
+    const live = app.stream({ thread: 't', input: say('Go') })
+    expect(await failure(live.outcome)).toMatchObject({ code: 'cancelled' })
+    const stopped = await app.state('t')
+    expect(told(stopped?.state.messages).slice(2)).toEqual(['tool: {"did":"quick","n":1}'])
+    const { state } = await app.run({ thread: 't', input: say('And?') })
+    expect(read(model.requests[1])).toEqual([
+      'quick success: {"did":"quick","n":1}',
+      'slow error: Cancelled: what came of it is not known',
+    ])
+    expect(ran).toEqual([
+      ['quick', 1],
+      ['slow', 1],
+    ])
+    expect(state.messages.filter(({ role }) => role === 'tool')).toHaveLength(2)
+  })
+
+  it('and goes on runs only what had not ended', async () => {
+    const ran: unknown[] = []
+    const model = scriptedModel([{ calls: [wants('quick'), wants('once')] }, { text: 'Done.' }])
+    const once = noting('once', ran, {}, () => {
+      if (ran.filter((one) => (one as unknown[])[0] === 'once').length > 1) return 'now'
+      setTimeout(() => live.abort(), 5)
+      return new Promise(() => {})
+    })
+    const app = compile(agent({ name: 'a', model, tools: [noting('quick', ran), once] }), {
+      logger: silent,
+      graceMs: 1,
+    })
+    const live = app.stream({ thread: 't', input: say('Go') })
+    await failure(live.outcome)
+    const { state } = await app.run({ thread: 't' })
+    expect(ran.map((one) => (one as unknown[])[0])).toEqual(['quick', 'once', 'once'])
+    expect(read(model.requests[1])).toEqual([
+      'quick success: {"did":"quick","n":1}',
+      'once success: now',
+    ])
+    expect(state.messages).toHaveLength(5)
+  })
+})
+
+it('a model node that is tried again begins a message anew, and only one is kept', async () => {
+  const model = scriptedModel([
+    { text: 'One and', error: new Error('reset') },
+    { text: 'One and two.' },
+  ])
+  const base = agent({ name: 'a', model })
+  const ask = base.nodes.model
+  const run = typeof ask === 'function' ? ask : ask.run
+  const retry = { attempts: 2, delay: 0 }
+  const patient: typeof base = { ...base, nodes: { ...base.nodes, model: { run, retry } } }
+  const app = compile(patient, { logger: silent })
+  const live = app.stream({ thread: 't', input: say('Count') })
+  const events = []
+  for await (const event of live) events.push(event)
+  const { state } = await live.outcome
+  expect(told(state.messages)).toEqual(['user: Count', 'assistant: One and two.'])
+  const ids = emitted(events).flatMap((one) => ('message' in one ? [one.message] : []))
+  expect(new Set(ids).size).toBe(2)
+  expect(await app.history('t')).toBeDefined()
+})
