@@ -2,6 +2,7 @@ import { isHeddleError, modelError } from '../src/index.ts'
 import type { Model, ModelEvent, ModelRequest } from '../src/index.ts'
 import { callOptions } from './ai-sdk/call.ts'
 import { eventsOf, type Part } from './ai-sdk/events.ts'
+import { secretsOf } from './ai-sdk/secrets.ts'
 
 /** What a provider model of AI SDK specification 2, 3 or 4 has in common. */
 export interface AiSdkModel {
@@ -48,7 +49,8 @@ export function fromAiSdk(model: AiSdkModel): Model {
       signal.throwIfAborted()
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      throw isHeddleError(error) ? error : modelError(identity, failureOf(error))
+      if (isHeddleError(error)) throw error
+      throw modelError(identity, { ...failureOf(error), secrets: await secretsOf(model) })
     } finally {
       signal.removeEventListener('abort', stop)
       going.abort()
