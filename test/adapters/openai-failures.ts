@@ -116,7 +116,7 @@ export function failureCases(at: At): Table {
     },
 
     'a connection that is lost is a model_error, and what was said stands': async () => {
-      const { error, events } = await failing({ body: start, then: 'lost' })
+      const { error, events } = await failing({ body: start, ending: 'lost' })
       equal(isHeddleError(error, 'model_error'), true, String(error))
       equal(events, [{ kind: 'text', delta: 'So ' }], 'events')
     },
@@ -138,7 +138,7 @@ export function failureCases(at: At): Table {
 
     'an abort ends it with its reason, and the endpoint sees it': async () => {
       for (const body of [start, oneCall.slice(0, -100)])
-        await at([{ body, then: 'open' }], async ({ model, endpoint }) => {
+        await at([{ body, ending: 'open' }], async ({ model, endpoint }) => {
           const caller = new AbortController()
           const reason = new Error('enough')
           const asked = { messages: [user('Hi')] }
@@ -177,7 +177,7 @@ export function failureCases(at: At): Table {
     },
 
     'whoever stops listening ends it, and the endpoint sees it': async () => {
-      await at([{ body: start, then: 'open' }], async ({ model, endpoint }) => {
+      await at([{ body: start, ending: 'open' }], async ({ model, endpoint }) => {
         const { signal } = new AbortController()
         for await (const _ of model.stream({ messages: [user('Hi')] }, { signal, call: 'c' })) break
         await endpoint.left
@@ -191,7 +191,7 @@ export function failureCases(at: At): Table {
         { status: 500, body: echo },
         { status: 500, headers: html, body: `<p>${echo}</p>` },
         { body: start + sse({ error: { message: echo } }) },
-        { body: start, then: 'lost' },
+        { body: start, ending: 'lost' },
       ]
       const headers = () => ({ authorization: `Bearer ${CANARY}`, 'x-api-key': `${CANARY}-2` })
       for (const answer of answers) {
@@ -199,7 +199,7 @@ export function failureCases(at: At): Table {
         holdsNone(error)
       }
       const ways = {
-        'a header that is none': { headers: { authorization: `Bearer ${CANARY}\n` + '\u0100' } },
+        'a header that is none': { headers: { authorization: `Bearer ${CANARY}\n\u0100` } },
         'headers that can not be made': {
           headers: () => Promise.reject(new Error(`sk-${CANARY} has expired`)),
         },

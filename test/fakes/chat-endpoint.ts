@@ -10,7 +10,7 @@ export interface ChatAnswer {
   /** Bytes a chunk of the body has. @default all */
   readonly cut?: number
   /** What becomes of the body behind all that: it stays open, or the connection is lost. @default it ends */
-  readonly then?: 'open' | 'lost'
+  readonly ending?: 'open' | 'lost'
 }
 
 /** What it was asked. */
@@ -45,7 +45,7 @@ export function chatEndpoint(...answers: readonly ChatAnswer[]): ChatEndpoint {
   }
 }
 
-function bodyOf({ body, cut = Infinity, then }: ChatAnswer, leave: () => void): ReadableStream {
+function bodyOf({ body, cut = Infinity, ending }: ChatAnswer, leave: () => void): ReadableStream {
   const bytes = new TextEncoder().encode(body)
   let at = 0
   return new ReadableStream({
@@ -54,11 +54,11 @@ function bodyOf({ body, cut = Infinity, then }: ChatAnswer, leave: () => void): 
         const end = Math.min(at + cut, bytes.length)
         controller.enqueue(bytes.slice(at, end))
         at = end
-      } else if (then === 'lost') {
+      } else if (ending === 'lost') {
         // What was sent before gets through first.
         await new Promise((resolve) => setTimeout(resolve, 20))
         controller.error(new Error('The connection was lost'))
-      } else if (then !== 'open') controller.close()
+      } else if (ending !== 'open') controller.close()
     },
     cancel: leave,
   })

@@ -42,8 +42,9 @@ export async function loopback(handler: Handler): Promise<Loopback> {
 
 async function onNode(handler: Handler): Promise<Loopback> {
   // Not for bundlers: pages have none of these.
-  const load = (name: string): Promise<any> => import(/* @vite-ignore */ `node:${name}`)
-  const [{ createServer }, { Readable }] = await Promise.all([load('http'), load('stream')])
+  const load = (name: string): Promise<unknown> => import(/* @vite-ignore */ `node:${name}`)
+  const { createServer } = (await load('http')) as typeof import('node:http')
+  const { Readable } = (await load('stream')) as typeof import('node:stream')
   const server: Server = createServer(async (from: IncomingMessage, to: ServerResponse) => {
     const request = new Request(`http://${hostname}${from.url}`, {
       method: from.method!,
