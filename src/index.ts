@@ -104,6 +104,8 @@ export type { AgentSpec } from './agent/agent.ts'
 export type { AgentEvent } from './agent/event.ts'
 export type { AgentSettings } from './agent/spec.ts'
 export type { AgentFields, AgentGraph, AgentState } from './agent/state.ts'
+export { ThreadRunner } from './agent/thread-runner.ts'
+export type { ThreadRunnerOptions, Turn } from './agent/thread-runner.ts'
 export type { Generate } from './model/ask.ts'
 export type {
   AssistantMessage,
