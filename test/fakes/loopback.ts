@@ -1,6 +1,7 @@
 // A handler on a port of this machine, by the server that Node, Deno or Bun has.
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type * as streams from 'node:stream'
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -43,9 +44,9 @@ export async function loopback(handler: Handler): Promise<Loopback> {
 async function onNode(handler: Handler): Promise<Loopback> {
   // Not for bundlers: pages have none of these.
   const load = (name: string): Promise<unknown> => import(/* @vite-ignore */ `node:${name}`)
-  const { createServer } = (await load('http')) as typeof import('node:http')
-  const { Readable } = (await load('stream')) as typeof import('node:stream')
-  const server: Server = createServer(async (from: IncomingMessage, to: ServerResponse) => {
+  const { createServer } = (await load('http')) as typeof http
+  const { Readable } = (await load('stream')) as typeof streams
+  const server = createServer(async (from, to) => {
     const request = new Request(`http://${hostname}${from.url}`, {
       method: from.method!,
       headers: Object.entries(from.headers).map(([name, value]) => [name, String(value)]),
