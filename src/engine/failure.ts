@@ -1,6 +1,7 @@
 import { pauseKey } from '../durable/keys.ts'
 import { isHeddleError } from '../errors.ts'
 import type { Key, Put } from '../store/store.ts'
+import { foldLeavings } from './leave.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts } from './pause-index.ts'
 import { stepsOf, type Run } from './run.ts'
@@ -21,6 +22,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
     return show(run, isHeddleError(claim.failure?.error, 'cancelled') ? 'idle' : 'error')
   // It is numbered after what was never stored.
   if (claim.failure) run.drop()
+  if (claim.failure) level?.news?.splice(0)
   claim.recover()
   const { head } = claim
   const puts: Put[] = []
@@ -44,6 +46,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   }
   if (level) {
     leaveLog(stepsOf(level), puts)
+    if (reopened.length === 0) await foldLeavings(run, puts)
     head.seq = Math.max(head.seq, level.log.seq)
   }
   const status = run.stopped?.status ?? 'error'
@@ -54,6 +57,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
       () => {
         // Perhaps for what it took along: the failure alone is little.
         claim.recover()
+        level?.news?.splice(0)
         if (level) head.seq = Math.max(head.seq, level.log.seq)
         return run.end(status, {}, error)
       },

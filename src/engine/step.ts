@@ -1,4 +1,5 @@
 import { Execution } from './execution.ts'
+import type { Leaving } from './leave.ts'
 import type { Level } from './level.ts'
 import { restore, resultEntry } from './result.ts'
 
@@ -19,6 +20,8 @@ export class Step {
   saving: Promise<void> | undefined
   keeping: Promise<unknown> | undefined
   #onStop: ((reason: unknown) => void) | undefined
+  /** What tasks leave that don't finish; see `leave`. */
+  leavings: Map<Execution, Leaving> | undefined
 
   constructor(level: Level) {
     this.level = level

@@ -123,6 +123,13 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../adapters/openai.suite.ts')).overSocket(open),
   },
   {
+    name: 'heddle/prompt-api',
+    places: everywhere,
+    // It opens no store: one is enough.
+    except: ['memory, encrypted', 'KV', 'D1', 'Deno KV'],
+    load: async () => (await import('../adapters/prompt-api.suite.ts')).suite(),
+  },
+  {
     name: 'tools in threads (B02, B06, B09, B32)',
     places: everywhere,
     except: ['KV'],
@@ -160,5 +167,12 @@ export const suites: readonly Suite[] = [
     // A key of KV takes one write a second.
     except: ['KV'],
     load: async (open: Open) => (await import('../behaviours/approvals.suite.ts')).suite(open),
+  },
+  {
+    name: 'what a failed task leaves',
+    places: everywhere,
+    // A key of KV takes one write a second; a fake of it has it all in test/behaviours.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/leave.suite.ts')).suite(open),
   },
 ]
