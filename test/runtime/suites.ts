@@ -175,4 +175,11 @@ export const suites: readonly Suite[] = [
     except: ['KV'],
     load: async (open: Open) => (await import('../behaviours/leave.suite.ts')).suite(open),
   },
+  {
+    name: 'agents (B09, B32, B36)',
+    places: everywhere,
+    // A key of KV takes one write a second.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/agent.suite.ts')).suite(open),
+  },
 ]
