@@ -221,7 +221,7 @@ export function failureCases(at: At): Table {
 
     'what has no place to go is refused when the model is made': async () => {
       const options = [
-        { url: 'no url' },
+        { url: 'https://' },
         { url: 'file:///v1' },
         { url: `https://ann:${CANARY}@model.test/v1` },
         { model: '' },

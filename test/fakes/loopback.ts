@@ -1,7 +1,5 @@
 // A handler on a port of this machine, by the server that Node, Deno or Bun has.
-import type * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type * as streams from 'node:stream'
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -42,10 +40,9 @@ export async function loopback(handler: Handler): Promise<Loopback> {
 }
 
 async function onNode(handler: Handler): Promise<Loopback> {
-  // Not for bundlers: pages have none of these.
-  const load = (name: string): Promise<unknown> => import(/* @vite-ignore */ `node:${name}`)
-  const { createServer } = (await load('http')) as typeof http
-  const { Readable } = (await load('stream')) as typeof streams
+  // Not imported: bundles for other places have none of these.
+  const { createServer } = process.getBuiltinModule('node:http')
+  const { Readable } = process.getBuiltinModule('node:stream')
   const server = createServer(async (from, to) => {
     const request = new Request(`http://${hostname}${from.url}`, {
       method: from.method!,
