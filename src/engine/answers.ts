@@ -10,7 +10,7 @@ import { approvalIssues, inArgs, isApproval } from './approval.ts'
 import { checkpointAt, readable, records } from './find.ts'
 import type { Opening } from './request.ts'
 import type { App, Run } from './run.ts'
-import { refusal } from './take.ts'
+import { refusal } from './refusal.ts'
 
 /** An open pause and the answer that came for it; without one, its time has come. */
 export interface Came {

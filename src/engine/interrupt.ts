@@ -6,7 +6,8 @@ import type { Question } from '../graph/question.ts'
 import { jsonSchemaOf } from '../lib/json-schema.ts'
 import type { Schema, SchemaResult } from '../schema.ts'
 import type { Calls } from './calls.ts'
-import { checked, isPromise, refusal } from './take.ts'
+import { refusal } from './refusal.ts'
+import { checked, isPromise } from './take.ts'
 import { LAST } from './wait.ts'
 
 type Options = Partial<Omit<AskOptions<unknown>, 'is'>> & Partial<Pick<Question, 'is' | 'payload'>>

@@ -39,7 +39,7 @@ export async function messages(
         (message) => message.id,
       ))
         last.push(one)
-      return last.reverse()
+      return last.toReversed()
     }
     return readable(thread, newest, id)
   })
@@ -56,14 +56,14 @@ async function* lastFirst(
 ): AsyncGenerator<Message> {
   const { version = 1, state } = row
   const ref = state.m && Object.hasOwn(state.m, name) ? state.m[name] : undefined
-  if (ref && version >= app.plan.version) return yield* unwound(operations(claim, ref, many))
+  if (ref && version >= app.plan.version) return yield* unwound(done(claim, ref, many))
   // The graph has changed since.
   const today = snapshot(await stateOf(app.plan, row, claim, false))
-  yield* (today[name] as Message[]).reverse()
+  yield* (today[name] as Message[]).toReversed()
 }
 
 /** What was done to a list, the last of it first; so many updates are read at once, then twice as many. */
-async function* operations(claim: Claim, ref: LogRef, many: number): AsyncGenerator<Cell> {
+async function* done(claim: Claim, ref: LogRef, many: number): AsyncGenerator<Cell> {
   const rows = rowsOf(ref)
   for (let least = many; rows.length > 0; least *= 2) {
     const keys: Key[] = []
@@ -73,7 +73,7 @@ async function* operations(claim: Claim, ref: LogRef, many: number): AsyncGenera
       left -= count
     }
     for (const text of await texts(claim, keys, 'a row of its state'))
-      for (const cell of Object.values(readRow<object>(text, 'a row of its state')).reverse())
+      for (const cell of Object.values(readRow<object>(text, 'a row of its state')).toReversed())
         yield read(cell)
   }
 }

@@ -3,7 +3,7 @@ import { membersOf, Messages, type Value } from '../durable/list.ts'
 import { iso } from '../durable/pause.ts'
 import type { PlanField } from '../graph/plan.ts'
 import type { Message } from '../model/message.ts'
-import { refusal, type Origin } from './take.ts'
+import { refusal, type Origin } from './refusal.ts'
 
 /** Where messages get their ids and times from. */
 export interface Stamp {

@@ -1,23 +1,15 @@
 import { className, isPart, isRecord } from '../durable/codec-tags.ts'
 import { encode, type Cell } from '../durable/codec.ts'
-import { SchemaError } from '../errors.ts'
-import { issueText } from '../lib/issue.ts'
-import type { Value } from '../durable/list.ts'
+import type { SchemaError } from '../errors.ts'
+import type { Value as Held } from '../durable/list.ts'
 import type { Plan, PlanField } from '../graph/plan.ts'
-import type { Issue, SchemaResult } from '../schema.ts'
+import type { SchemaResult } from '../schema.ts'
 import type { Level } from './level.ts'
 import { operations, type Stamp } from './operations.ts'
+import { refusal, type Origin, type Refused } from './refusal.ts'
 
 /** An update that was accepted: a cell per field, or the list of cells that a list gets. */
 export type Update = [field: number, value: Cell | Cell[]][]
-
-/** Whose value is looked at, for errors. */
-export interface Origin {
-  readonly graph: string
-  readonly node?: string
-}
-
-type Refused = Partial<Origin> & { readonly field?: string; readonly interruption?: string }
 
 /** A refusal of one thing that no schema says. */
 const wrong = (message: string, at: Refused): SchemaError => refusal([{ message }], at)
@@ -32,20 +24,6 @@ export const isPromise = <Value>(value: Value | PromiseLike<Value>): value is Pr
 export function checked(result: SchemaResult<unknown>, from: Origin, field: string): unknown {
   if (!result.issues) return result.value
   throw refusal(result.issues, { ...from, field })
-}
-
-/** What is wrong with a value, and where it came from. */
-export function refusal(issues: readonly Issue[], at: Refused): SchemaError {
-  const { graph, node, field, interruption } = at
-  const part = node === undefined ? 'the input' : 'the update'
-  const named = field === undefined ? part : `field "${field}"`
-  const what = interruption === undefined ? named : `the answer to "${interruption}"`
-  const whose = node === undefined ? '' : ` of node "${node}"`
-  const where = graph === undefined ? '' : ` in graph "${graph}"`
-  return new SchemaError(`Cannot accept ${what}${whose}${where}: ${issueText(issues)}`, {
-    ...at,
-    issues,
-  })
 }
 
 /** The position of a field, or `SchemaError` for a name that is none. */
@@ -115,7 +93,7 @@ export function cellsOf(
   value: unknown,
   from: Origin,
   stamp: Stamp,
-  now?: Value,
+  now?: Held,
 ): Cell | Cell[] {
   const { kind } = field
   if (kind !== 'list' && kind !== 'messages') return encode(value, from.node, field.name)

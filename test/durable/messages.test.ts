@@ -1,7 +1,7 @@
 // A list of messages: what was done to it, and what that comes to. Versions share it and never change.
 import { describe, expect, it } from 'vitest'
 import { decode, encode, type Cell } from '../../src/durable/codec.ts'
-import { List, messageIn, Messages } from '../../src/durable/list.ts'
+import { messageIn, Messages, type List } from '../../src/durable/list.ts'
 import { State, type FieldShape } from '../../src/durable/state.ts'
 
 const ROOT = 't/a.b/'

@@ -46,7 +46,7 @@ const WRONG: readonly (readonly [what: string, value: unknown, path: unknown, me
     ['what is no list', { role: 'user', text: '' }, undefined, 'Expected a list of messages'],
     ['null', null, undefined, 'Expected a list of messages'],
     ['text for a message', ['Hi'], [0], 'Expected a message, or { remove: id }'],
-    ['a hole', [, { role: 'user', text: '' }], [0], 'Expected a message, or { remove: id }'],
+    ['a hole', Array(1), [0], 'Expected a message, or { remove: id }'],
     ['a list for a message', [[]], [0], 'Expected a message, or { remove: id }'],
     [
       'a role that is none',
