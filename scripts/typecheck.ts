@@ -18,6 +18,7 @@ const worlds = [
     'test/runtime/deno.ts',
     'test/kill/rows.deno.ts',
     'test/kill/steps.deno.ts',
+    'test/reload/agent.deno.ts',
   ],
 ] as const
 

@@ -1,3 +1,8 @@
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 import * as z from 'zod'
 import {
   agent,
@@ -7,8 +12,10 @@ import {
   type CompiledGraph,
   type Hook,
   type Model,
+  type Monitor,
   type Store,
 } from 'heddle'
+import { otel } from 'heddle/otel'
 import { KEY, TEAM } from './secrets-server.ts'
 import { watched, witness, type Witness } from './secrets-witness.ts'
 
@@ -47,11 +54,21 @@ export function desk(
   })
   const seen = witness()
   const store = watched(kept, seen)
-  const { hook, logger, monitor, presence } = seen
+  const { hook, logger, presence } = seen
+  const spans = new InMemorySpanExporter()
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] })
+  // With everything that it can tell.
+  const trace = otel({ tracer: provider.getTracer('test'), content: true })
+  const monitor: Monitor = {
+    emit(event) {
+      seen.monitor.emit(event)
+      trace.emit(event)
+    },
+  }
   const teller = agent({ name: 'teller', model, instructions: 'Tell a story.', tools: [note] })
   const app = compile(teller, {
     store,
-    hooks: [hook, ...hooks],
+    hooks: [hook, trace, ...hooks],
     logger,
     monitor,
     presence,
@@ -79,6 +96,8 @@ export function desk(
     goOn: () => follow({}),
     async leaks() {
       await look(app, seen)
+      for (const { name, attributes, events, status } of spans.getFinishedSpans())
+        seen.see('span', { name, attributes, events, status })
       return seen.leaks([KEY, TEAM])
     },
   }

@@ -47,7 +47,7 @@ describe.each(models)('a model of %s', (_, model) => {
     expect(await teller.leaks()).toEqual([])
     expectAllSent(server.seen)
     const spoke = failures.indexOf(ending) > failures.indexOf('no answer')
-    const places = ['stream', 'error', 'row', 'run', 'monitor', 'presence', 'log of events']
+    const places = ['stream', 'error', 'row', 'run', 'monitor', 'presence', 'span', 'log of events']
     for (const where of [...places, ...(spoke ? ['onEvent'] : [])])
       expect(teller.seen.count(where), where).toBeGreaterThan(0)
   })
