@@ -14,6 +14,7 @@ import { expect, it } from 'vitest'
 import { AGENT } from '../../src/graph/agent-mark.ts'
 import { INSIDE } from '../../src/hook/mark.ts'
 import { all, failure, rowsOf } from '../behaviours/harness.ts'
+import type { NodeInside } from '../../src/tool/inside.ts'
 import { silent } from '../fakes/silent.ts'
 import { open } from './watch-parts.ts'
 
@@ -171,6 +172,28 @@ it.each<[string, unknown]>([
   expect(await app.state('t1')).toBeUndefined()
 })
 
+it('hands nodes what a request brings along for agents, for its run only', async () => {
+  const seen: unknown[] = []
+  const brought = seeing('m')
+  const app = compile(
+    nodeOf(async (ctx) => {
+      const { model, deep } = insideOf(ctx)
+      seen.push([model, deep])
+      await ctx.interrupt('well?')
+    }),
+  )
+  await app.run({ thread: 't1', input: {}, model: brought, deep: true })
+  await app.run({ thread: 't1', answer: 1 })
+  expect(seen).toEqual([
+    [brought, true],
+    [undefined, false],
+  ])
+  expect(await failure(app.run({ thread: 't2', input: {}, deep: 1 } as never))).toMatchObject({
+    name: 'TypeError',
+    message: 'Cannot run: deep is not true or false',
+  })
+})
+
 /** A model that says "yes", and tells when it is asked. */
 function seeing(name: string, see: () => void = () => {}): Model & { readonly asked: number } {
   let asked = 0
@@ -199,14 +222,16 @@ const asking = (models: readonly Model[]): Graph =>
 /** What an agent is for the engine: a graph that says whose model it asks. */
 function agentOf(model: Model | (() => Model) | undefined): Graph {
   const node = async (ctx: Context<never>): Promise<void> => {
-    const { model: brought } = (ctx as never as Record<symbol, { model?: Model }>)[INSIDE] as {
-      model?: Model
-    }
+    const { model: brought } = insideOf(ctx)
     const found = brought ?? (typeof model === 'function' ? model() : model)
     await ctx.generate(found as Model, { messages: 'hi' })
   }
   return { ...nodeOf(node), [AGENT]: { name: 'asked', model } } as Graph
 }
+
+/** What the context of a node has inside. */
+const insideOf = (ctx: Context<never>): NodeInside =>
+  (ctx as never as { readonly [INSIDE]: NodeInside })[INSIDE]
 
 const nodeOf = (run: (ctx: Context<never>) => Promise<void>): Graph =>
   graph({
