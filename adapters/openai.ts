@@ -125,8 +125,9 @@ async function refuse(
   signal: AbortSignal,
   fail: (failure: ModelFailure) => Error,
 ): Promise<void> {
-  const { ok, status, headers, type, body } = response
-  if (type === 'opaqueredirect' || (status >= 300 && status < 400))
+  const { ok, status, headers, body } = response
+  // Pages show of a redirect that there is one, without a status.
+  if (status === 0 || (status >= 300 && status < 400))
     throw fail({ status: status || undefined, said: 'a redirect, which is not followed' })
   // A page of HTML is no answer, whatever its status says.
   if (ok && !/\bhtml\b/.test(headers.get('content-type') ?? '')) return

@@ -23,22 +23,22 @@ export interface Bench {
   readonly url: string
 }
 
+/** Where a model is, and what else is said of it. */
+export type Options = Partial<OpenAiCompatibleOptions>
+
+const ours = (options: Options): Model =>
+  openAiCompatible({ url: '', model: 'm', provider: 'acme', ...options })
+
 /** Runs with an endpoint that gives these answers, and a model that asks it. */
-export function benchOf(link: Link) {
+export function benchOf(link: Link, make: (options: Options) => Model = ours) {
   return async function at<Result>(
     answers: readonly ChatAnswer[],
     work: (bench: Bench) => Promise<Result>,
-    options: Partial<OpenAiCompatibleOptions> = {},
+    options: Options = {},
   ): Promise<Result> {
     const endpoint = chatEndpoint(...answers)
     const { url, fetch, close } = await link(endpoint)
-    const model = openAiCompatible({
-      url: `${url}/v1`,
-      model: 'm',
-      provider: 'acme',
-      ...(fetch && { fetch }),
-      ...options,
-    })
+    const model = make({ url: `${url}/v1`, ...(fetch && { fetch }), ...options })
     try {
       return await work({ model, endpoint, url })
     } finally {

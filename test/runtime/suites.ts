@@ -110,6 +110,18 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../adapters/mcp.suite.ts')).suite(open),
   },
   {
+    name: 'heddle/ai-sdk',
+    places: everywhere,
+    except: ['memory, encrypted', 'KV', 'D1'],
+    load: async (open: Open) => (await import('../adapters/ai-sdk.suite.ts')).suite(open),
+  },
+  {
+    name: 'heddle/ai-sdk over a socket',
+    places: ['deno', 'bun'],
+    except: ['memory', 'Deno KV'],
+    load: async (open: Open) => (await import('../adapters/ai-sdk.suite.ts')).overSocket(open),
+  },
+  {
     name: 'heddle/openai',
     places: everywhere,
     except: ['memory, encrypted', 'KV', 'D1'],
@@ -128,6 +140,13 @@ export const suites: readonly Suite[] = [
     // It opens no store: one is enough.
     except: ['memory, encrypted', 'KV', 'D1', 'Deno KV'],
     load: async () => (await import('../adapters/prompt-api.suite.ts')).suite(),
+  },
+  {
+    name: 'records of runs, models and questions',
+    places: everywhere,
+    // Each request claims anew, and a head takes one write a second.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/records.suite.ts')).suite(open),
   },
   {
     name: 'tools in threads (B02, B06, B09, B32)',
