@@ -3,9 +3,9 @@ import type { Model, ModelEvent, ModelRequest, TokenUsage } from '../src/index.t
 import { languageModels } from './prompt-api/language-model.ts'
 import type {
   LanguageModels,
-  Prompt,
   PromptApiAvailability,
   PromptOptions,
+  Said,
   Session,
 } from './prompt-api/language-model.ts'
 import { Progress } from './prompt-api/progress.ts'
@@ -70,8 +70,9 @@ async function* converse(
   const api = languageModels()
   if (!api) throw new Shortcoming('there is none here')
   const prompts = await promptsOf(request, signal)
-  const last: Prompt[] =
-    prompts.at(-1)?.role === 'user' ? prompts.splice(-1) : [{ role: 'user', content: '' }]
+  const end = prompts.at(-1)
+  const last: Said[] = [end?.role === 'user' ? end : { role: 'user', content: '' }]
+  if (end === last[0]) prompts.pop()
   const kinds = kindsOf([...prompts, ...last])
   const { tools: _, ...extra } = request.extra ?? {}
   const progress = new Progress(options.onDownload)
@@ -111,7 +112,7 @@ async function sampling(
 
 async function* answer(
   session: Session,
-  last: Prompt[],
+  last: Said[],
   options: PromptOptions,
 ): AsyncGenerator<ModelEvent> {
   const before = session.contextUsage
@@ -138,7 +139,7 @@ async function* answer(
 async function usageOf(
   session: Session,
   before: number | undefined,
-  last: Prompt[],
+  last: Said[],
   options: PromptOptions,
 ): Promise<TokenUsage | undefined> {
   const total = session.contextUsage

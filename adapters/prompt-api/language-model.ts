@@ -26,8 +26,8 @@ export interface Session extends EventTarget {
   /** Tokens: what came in, and what was answered. */
   readonly contextUsage?: number
   readonly contextWindow?: number
-  measureContextUsage?(input: Prompt[], options: PromptOptions): Promise<number>
-  promptStreaming(input: Prompt[], options: PromptOptions): ReadableStream<string>
+  measureContextUsage?(input: Said[], options: PromptOptions): Promise<number>
+  promptStreaming(input: Said[], options: PromptOptions): ReadableStream<string>
   destroy(): void
 }
 
@@ -36,10 +36,13 @@ export interface PromptOptions {
   readonly signal: AbortSignal
 }
 
-export interface Prompt {
-  readonly role: 'system' | 'user' | 'assistant'
+export interface Said {
+  readonly role: 'user' | 'assistant'
   readonly content: string | Part[]
 }
+
+/** The system speaks first only. */
+export type Prompt = Said | { readonly role: 'system'; readonly content: string }
 
 export interface Part {
   readonly type: 'text' | 'image' | 'audio'
