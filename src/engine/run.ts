@@ -10,7 +10,6 @@ import { Cancelled } from '../errors.ts'
 import type { AgentMark } from '../graph/agent-mark.ts'
 import type { Plan } from '../graph/plan.ts'
 import type { Logger } from '../lib/logger.ts'
-import type { Loose } from '../lib/tidy.ts'
 import type { Scope } from '../scope/scope.ts'
 import type { Key, Put } from '../store/store.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -59,7 +58,7 @@ export class Run {
   readonly durable: boolean
   readonly user: string | undefined
   /** What the request brought along for this run only. */
-  readonly local: Loose<Omit<LocalOptions, 'hooks'>>
+  readonly local: Omit<LocalOptions, 'hooks'>
   /** The models that have served it, each with the commit that says so; see `served`. */
   served: Map<string, Promise<void>> | undefined
   /** What presences know it by. */
@@ -100,14 +99,13 @@ export class Run {
     app: App,
     { durability, user, hooks, ...local }: LocalOptions & Pick<Opening, 'durability' | 'user'>,
   ) {
-    const { model, deep, monitor, presence } = local
     this.app = app
     this.hooked = hooks ? hookedBy(app.host, [...app.host.hooks, ...hooks]) : app
     this.belongings = new Belongings(app, this.hooked)
     this.id = app.newId('run_')
     this.durable = (durability ?? app.durability) === 'step'
     this.user = user
-    this.local = { model, deep, monitor, presence }
+    this.local = local
     this.finished = new Promise((resolve) => (this.finish = resolve))
   }
 

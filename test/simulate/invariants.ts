@@ -1,6 +1,6 @@
 import type { Key } from 'heddle'
 import { journalRows } from '../../src/durable/journal.ts'
-import { checkpointIn, dueKey, inboxKey, logKey } from '../../src/durable/keys.ts'
+import { checkpointIn, dueKey, inboxKey, logKey, toldBy } from '../../src/durable/keys.ts'
 import { rowsOf } from '../../src/durable/log.ts'
 import type { Truth } from './truth.ts'
 
@@ -97,16 +97,17 @@ function reachable({ head, rows, root, checkpoints }: Truth): ReadonlySet<Key> {
   return known
 }
 
-/** Records come in pairs: what ended began. */
+/** Records come together: what ended, or was served by a model, began. */
 function* records({ head, rows, root }: Truth, within: readonly Key[]): Generator<string> {
   const open = new Set(head?.open.map(({ id }) => id))
   let runs = 0
   let ended = 0
   for (const key of within) {
     if (key.startsWith(`${root}r/`)) {
-      if (key.endsWith('.e')) ended++
-      else runs++
-      if (key.endsWith('.e') && !rows.has(key.slice(0, -2))) yield `${key} ends no run`
+      const told = toldBy(key)
+      if (told === 'end') ended++
+      if (told === 'start') runs++
+      else if (!rows.has(key.slice(0, key.lastIndexOf('.')))) yield `${key} is of no run`
     }
     if (!key.startsWith(`${root}i/`)) continue
     if (key.endsWith('.a')) {
