@@ -98,7 +98,8 @@ export function errorInfo(error: unknown, depth = 0): ErrorInfo {
     return { name: 'Error', message: text(error) }
   const get = (key: string): unknown => quietly(() => (error as Record<string, unknown>)[key])
   const code = get('code')
-  const cause = depth < 8 ? get('cause') : undefined
+  // The words of a model's provider may hold secrets.
+  const cause = depth < 8 && code !== 'model_error' ? get('cause') : undefined
   return tidy<ErrorInfo>({
     name: text(get('name') ?? 'Error'),
     message: text(get('message') ?? ''),

@@ -1,10 +1,23 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { errorInfo } from '../durable/run-record.ts'
-import { HeddleError, type ErrorCode, type ErrorDetails } from '../errors.ts'
+import {
+  HeddleError,
+  isHeddleError,
+  ModelError,
+  type ErrorCode,
+  type ErrorDetails,
+} from '../errors.ts'
 import type { Ending } from '../tool/tool.ts'
 
-/** What is recorded of how a call ended. An error that can't be stored whole keeps its name and message. */
+/**
+ * What is recorded of how a call ended. An error that can't be stored whole keeps its name and message; what a model's
+ * provider said stays out, as it may hold secrets.
+ */
 export function cellOf(ending: Ending): Cell {
+  if (ending.status === 'error' && isHeddleError(ending.error, 'model_error')) {
+    const { message, details } = ending.error
+    ending = { ...ending, error: new ModelError(message, details) }
+  }
   try {
     return encode(ending)
   } catch (cause) {

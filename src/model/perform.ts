@@ -64,7 +64,12 @@ export async function perform(
     going.flight?.end()
   })
   try {
-    const answer = await answerOf(await through(going, leave), asked.schema)
+    const reply = await through(going, leave)
+    const what = `The output schema of model "${asked.name}"`
+    const answer = await going.watch.wait(() => answerOf(reply, asked.schema), {
+      ...going.bounds,
+      what,
+    })
     if (!answer.issues) await going.save?.()
     return answer
   } catch (error) {

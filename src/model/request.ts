@@ -1,3 +1,4 @@
+import { decode, encode } from '../durable/codec.ts'
 import { ToolUsageError } from '../errors.ts'
 import { anything, call, check, wholeFrom, type Rule } from '../lib/check.ts'
 import { LONGEST } from '../lib/clock.ts'
@@ -6,7 +7,8 @@ import { tidy } from '../lib/tidy.ts'
 import type { Schema } from '../schema.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Generate } from './ask.ts'
-import type { Message, NewMessage } from './message.ts'
+import { frozen } from './frozen.ts'
+import type { Message } from './message.ts'
 import type { Model, ModelRequest } from './model.ts'
 
 /** A request that makes sense. */
@@ -14,79 +16,62 @@ export interface Asked {
   readonly model: Model
   /** `provider/model` */
   readonly name: string
-  /** Frozen, all the way down. */
+  /** Shared with nobody, and frozen, `extra` excepted: that is what it was. */
   readonly request: ModelRequest
   readonly schema: Schema | undefined
   readonly onEvent: Generate<unknown>['onEvent']
-  readonly cache: boolean
+  readonly cache: boolean | undefined
   readonly timeout: number | undefined
   readonly stamp: Stamp
 }
 
 /** Gives messages that are new an id and a time. */
-export type Stamp = () => { readonly id: string; readonly createdAt: string }
+export type Stamp = () => Pick<Message, 'id' | 'createdAt'>
 
-const text: Rule = [(value) => typeof value === 'string', 'a string']
 const list: Rule = [Array.isArray, 'a list']
 const record: Rule = [(value) => Object(value) === value && !Array.isArray(value), 'an object']
 const number: Rule = [Number.isFinite, 'a number', RangeError]
-const texts: Rule = [
-  (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
-  'a list of strings',
-]
 
-/** What models are asked. */
-const REQUEST: { readonly [member: string]: Rule } = {
-  instructions: text,
+const RULES: { readonly [member: string]: Rule } = {
+  instructions: [(value) => typeof value === 'string', 'a string'],
   messages: list,
   tools: list,
   toolChoice: anything,
   output: record,
   temperature: number,
-  maxTokens: wholeFrom(1),
-  stop: texts,
-  seed: wholeFrom(-Number.MAX_VALUE),
+  maxTokens: /* @__PURE__ */ wholeFrom(1),
+  stop: list,
+  seed: number,
   extra: record,
+  onEvent: call,
+  cache: [(value) => typeof value === 'boolean', 'true or false'],
+  timeout: [(ms) => ms > 0 && ms <= LONGEST, 'a positive number of milliseconds', RangeError],
 }
 
-const ROLES = ['system', 'user', 'assistant', 'tool']
-
 /**
- * Reads what `generate` is asked for. Nothing of it is changed, and nothing of it is shared with what models and hooks see.
+ * Reads what `generate` is asked for.
  *
- * @throws TypeError or RangeError for what makes no sense, ToolUsageError for a tool that no model could call
+ * @throws TypeError or RangeError for what makes no sense, ToolUsageError for a tool that no model could call,
+ *   UnserializableValue for a message that could not be stored
  */
-export function asked(model: Model, given: Generate<any>, stamp: Stamp): Asked {
+export function asked(model: Model, given: Generate<unknown>, stamp: Stamp): Asked {
   const { provider, model: id, stream } = Object(model) as Partial<Model>
   if (typeof provider !== 'string' || typeof id !== 'string' || typeof stream !== 'function')
     throw new TypeError('Cannot ask a model: it has no provider, model and stream()')
   const name = `${provider}/${id}`
-  const cannot = `Cannot ask model "${name}"`
-  const own: { readonly [member: string]: Rule } = {
-    onEvent: call,
-    cache: [(value) => typeof value === 'boolean', 'true or false'],
-    timeout: [
-      (ms) => typeof ms === 'number' && ms > 0 && ms <= LONGEST,
-      'a positive number of milliseconds',
-      RangeError,
-    ],
-    output: [
-      (value) => typeof Object(Object(value)['~standard']).validate === 'function',
-      'a schema',
-    ],
-  }
-  const { onEvent, cache = false, timeout, output: schema, messages, tools, ...rest } = given ?? {}
-  check(cannot, own, tidy({ onEvent, cache, timeout, output: schema }))
-  check(cannot, { tools: list }, tidy({ tools }))
+  const { onEvent, cache, timeout, output: schema, messages, tools } = Object(given) as Generate
   const output = jsonSchemaOf(schema)
-  if (schema && !output) throw new TypeError(`${cannot}: its output tells no JSON Schema`)
+  if (schema && !output)
+    throw new TypeError(
+      `Cannot ask model "${name}": its output is no schema that tells JSON Schema`,
+    )
   const request = requestFrom(
     name,
     {
-      ...rest,
+      ...given,
       messages: typeof messages === 'string' ? [{ role: 'user', text: messages }] : messages,
+      tools: Array.isArray(tools) ? offered(name, tools) : tools,
       output,
-      tools: tools && offered(name, tools),
     },
     stamp,
   )
@@ -97,56 +82,36 @@ export function asked(model: Model, given: Generate<any>, stamp: Stamp): Asked {
  * A request as models get it.
  *
  * @param name The model's, for errors
- * @throws TypeError or RangeError for what makes no sense
+ * @throws as `asked` does
  */
 export function requestFrom(name: string, given: object, stamp: Stamp): ModelRequest {
   const cannot = `Cannot ask model "${name}"`
-  const request = { messages: null, ...given } as unknown as ModelRequest
-  check(cannot, REQUEST, request)
-  const { messages, tools = [], toolChoice } = request
-  const choices: readonly unknown[] = [undefined, 'auto', 'none', 'required']
-  const { tool: chosen } = Object(toolChoice) as { readonly tool?: unknown }
-  if (!choices.includes(toolChoice) && !tools.some((one) => one.name === chosen))
+  const all = { ...given, messages: Object(given).messages ?? null } as Generate & ModelRequest
+  check(cannot, RULES, all)
+  const { onEvent: _, cache: __, timeout: ___, messages, extra, ...rest } = all
+  const { tools = [], toolChoice = 'auto' } = rest
+  const { tool } = Object(toolChoice) as { readonly tool?: unknown }
+  const choices: unknown[] = ['auto', 'none', 'required']
+  if (!choices.includes(toolChoice) && !tools.some((one) => one.name === tool))
     throw new TypeError(`${cannot}: its toolChoice is none of its tools`)
-  const stamped = messages.map((one: Message | NewMessage, at) => {
-    const { role, text: said } = Object(one) as Message
-    if (!ROLES.includes(role) || typeof said !== 'string')
+  const stamped = messages.map((one, at) => {
+    const { role, text } = Object(one) as Message
+    if (!['system', 'user', 'assistant', 'tool'].includes(role) || typeof text !== 'string')
       throw new TypeError(`${cannot}: message ${at + 1} has no role or no text`)
-    return { ...stamp(), ...tidy<object>({ ...one }) } as Message
+    return { ...stamp(), ...tidy<object>({ ...one }) }
   })
-  return apart(cannot, tidy({ ...request, messages: stamped }))
+  const copy = decode(encode({ ...tidy<object>(rest), messages: stamped })) as ModelRequest
+  return Object.freeze({ ...frozen(copy), ...(extra && { extra }) })
 }
 
 /** Tools as models read them. */
 function offered(name: string, tools: readonly Tool[]): ModelRequest['tools'] {
-  const names = new Set<string>()
+  const names = new Set<unknown>()
   return tools.map((one) => {
-    const { name: tool, description, parameters } = Object(one) as Partial<Tool>
-    if (typeof tool !== 'string') throw new TypeError(`Cannot ask model "${name}": a tool is none`)
-    const refuse = (why: string): never => {
-      throw new ToolUsageError(`Cannot offer tool "${tool}" to model "${name}": ${why}`, { tool })
-    }
-    if (names.has(tool)) refuse('there are two of that name')
-    names.add(tool)
-    return {
-      name: tool,
-      description: description ?? '',
-      parameters: parameters ?? refuse('its input tells no JSON Schema, and it has no parameters'),
-    }
+    const { name: tool, description, parameters } = Object(one) as Tool
+    if (typeof tool === 'string' && parameters && !names.has(tool) && names.add(tool))
+      return { name: tool, description, parameters }
+    const why = names.has(tool) ? 'there are two of that name' : 'it tells no JSON Schema'
+    throw new ToolUsageError(`Cannot offer tool "${tool}" to model "${name}": ${why}`, { tool })
   })
-}
-
-/** A copy that shares no list, no object and no bytes, frozen. What else there is, such as a function in `extra`, stays what it is. */
-function apart<Value>(cannot: string, value: Value, depth = 0): Value {
-  if (depth > 1000) throw new TypeError(`${cannot}: it is nested deeper than 1,000`)
-  if (value instanceof Uint8Array) return value.slice() as Value
-  if (Array.isArray(value))
-    return Object.freeze(value.map((one) => apart(cannot, one, depth + 1))) as Value
-  const plain: unknown[] = [Object.prototype, null]
-  if (Object(value) !== value || !plain.includes(Object.getPrototypeOf(value))) return value
-  const copy = Object.entries(value as object).map(([key, one]) => [
-    key,
-    apart(cannot, one, depth + 1),
-  ])
-  return Object.freeze(Object.fromEntries(copy)) as Value
 }

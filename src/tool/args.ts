@@ -1,8 +1,8 @@
 import { issueText } from '../lib/issue.ts'
 import { decode, encode, type Cell } from '../durable/codec.ts'
 import { SchemaError } from '../errors.ts'
-import { isPart, isRecord } from '../durable/codec-tags.ts'
 import { argsOf } from '../model/args.ts'
+import { frozen } from '../model/frozen.ts'
 import type { Issue, Schema } from '../schema.ts'
 import type { ToolCall } from './tool.ts'
 
@@ -52,10 +52,3 @@ export const unfit = (tool: string, what: string, issues: readonly Issue[]): Sch
 /** The refusal of arguments that are no JSON. They may be long, or secret, so they stay out of it. */
 export const notJson = ({ tool }: ToolCall): SchemaError =>
   unfit(tool, 'arguments', [{ message: 'they are not JSON' }])
-
-/** Freezes lists and plain objects, all the way down. */
-function frozen(value: unknown): unknown {
-  if (!isPart(value) || !(Array.isArray(value) || isRecord(value))) return value
-  for (const one of Object.values(value)) frozen(one)
-  return Object.freeze(value)
-}

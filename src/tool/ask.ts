@@ -14,7 +14,7 @@ import type { Outside } from './outside.ts'
  * @param contextOf Makes the context that hooks get
  */
 export async function askOutside(
-  { host, given, report, asks }: Outside,
+  { host, report, asks }: Outside,
   model: Model,
   request: Generate<unknown>,
   contextOf: (inside: RequestInside) => object,
