@@ -50,7 +50,6 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Model {
       const sent = new Headers(typeof headers === 'function' ? await headers() : headers)
       sent.forEach((value) => secrets.push(value, ...value.split(/\s+/).slice(1)))
       sent.set('content-type', 'application/json')
-      if (!sent.has('accept')) sent.set('accept', 'text/event-stream')
       signal.throwIfAborted()
       const response = await fetch(
         new Request(endpoint.href, {
@@ -84,17 +83,14 @@ interface Checked extends Omit<OpenAiCompatibleOptions, 'url'> {
 
 function checked(options: OpenAiCompatibleOptions): Checked {
   const { url, model, provider, headers, fetch = ask, reasoning, ...more } = options
-  if (typeof model !== 'string' || model === '')
-    throw new TypeError('Cannot use a model: its name is no text, or empty')
   const cannot = `Cannot use model "${model}"`
   for (const name of Object.keys(more))
     throw new TypeError(`${cannot}: "${name}" is not known here`)
+  if (typeof model !== 'string' || model === '') throw new TypeError(`${cannot}: it has no name`)
   if (typeof fetch !== 'function') throw new TypeError(`${cannot}: fetch is not a function`)
   const endpoint = endpointOf(String(url))
-  if (!endpoint || !/^https?:$/.test(endpoint.protocol))
-    throw new TypeError(`${cannot}: its URL is none of HTTP`)
-  if (endpoint.username || endpoint.password)
-    throw new TypeError(`${cannot}: its URL holds a password, which belongs into its headers`)
+  // Not quoted: it may hold a key.
+  if (!endpoint) throw new TypeError(`${cannot}: its URL is none of HTTP, or holds a password`)
   endpoint.pathname = endpoint.pathname.replace(/\/*$/, '/chat/completions')
   return {
     model,
@@ -109,11 +105,11 @@ function checked(options: OpenAiCompatibleOptions): Checked {
 const ask = (request: Request): Promise<Response> => globalThis.fetch(request)
 
 function endpointOf(url: string): URL | undefined {
-  // Looked at for a relative URL only: not every platform has a place.
-  const base = (): string | undefined =>
-    (globalThis as { readonly location?: { readonly href: string } }).location?.href
+  const { location } = globalThis as { readonly location?: { readonly href: string } }
   try {
-    return /^[a-z][a-z\d+.-]*:/i.test(url) ? new URL(url) : new URL(url, base())
+    const endpoint = new URL(url, location?.href)
+    // With a user or a password it goes on with an @ behind the slashes.
+    return /^https?:\/\/[^/@]*\//.test(endpoint.href) ? endpoint : undefined
   } catch {
     return undefined
   }
@@ -132,13 +128,9 @@ async function refuse(
   // A page of HTML is no answer, whatever its status says.
   if (ok && !/\bhtml\b/.test(headers.get('content-type') ?? '')) return
   let text = ''
-  try {
-    if (body)
-      for await (const piece of textOf(body, signal))
-        if ((text += piece).length > LONGEST_REFUSAL) break
-  } catch (error) {
-    if (signal.aborted) throw error
-  }
+  if (body)
+    for await (const piece of textOf(body, signal))
+      if ((text += piece).length > LONGEST_REFUSAL) break
   throw fail({ status, headers, said: parsed(text) ?? text })
 }
 

@@ -77,6 +77,8 @@ const measures: readonly Measure[] = [
     name: 'heddle/openai, without the core',
     code: `export * from 'heddle/openai'`,
     target: 3_000,
+    // The quirks of a dozen servers, each with its test.
+    reached: 3_200,
     withoutCore: true,
   },
   {

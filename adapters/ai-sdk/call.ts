@@ -7,8 +7,8 @@ type Json = { readonly [member: string]: unknown }
 export function callOptions(request: ModelRequest, version: string): Json {
   const { instructions, messages, tools = [], toolChoice, output, extra = {} } = request
   const { temperature, maxTokens, stop, seed } = request
-  const turn = messages.findLastIndex(({ role }) => role === 'user')
-  const running = new Set(messages.slice(turn + 1).map(({ id }) => id))
+  const paired = pairCalls(messages)
+  const turn = paired.findLastIndex(({ role }) => role === 'user')
   const given = Object.entries(extra)
   const isOption = ([, value]: readonly [string, unknown]): boolean => Object(value) !== value
   return {
@@ -16,7 +16,7 @@ export function callOptions(request: ModelRequest, version: string): Json {
     providerOptions: Object.fromEntries(given.filter((one) => !isOption(one))),
     prompt: [
       ...(instructions ? [{ role: 'system', content: instructions }] : []),
-      ...pairCalls(messages).map((message) => promptOf(message, version, running.has(message.id))),
+      ...paired.map((message, n) => promptOf(message, version, n > turn)),
     ],
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({

@@ -9,7 +9,6 @@ interface Chunk {
   readonly error?: unknown
   readonly choices?: readonly Choice[] | null
   readonly usage?: Usage | null
-  readonly x_groq?: { readonly usage?: Usage | null } | null
 }
 
 interface Choice {
@@ -58,7 +57,7 @@ export async function* answerOf(
       if (args) yield args
     }
     reason = choice?.finish_reason ?? reason
-    const reported = usageOf(chunk.usage ?? chunk.x_groq?.usage ?? choice?.usage)
+    const reported = usageOf(chunk.usage ?? choice?.usage)
     if (reported) yield { kind: 'usage', usage: (usage = reported) }
   }
   if (!reason) return
@@ -97,8 +96,6 @@ function finishOf(reason: string, called: boolean): FinishReason {
 
 /** A status among the words of a stream: OpenRouter says it as a code. */
 function statusOf(failure: unknown): number | undefined {
-  const { status, code } = Object(failure) as { status?: unknown; code?: unknown }
-  return [status, code].find(
-    (one): one is number => typeof one === 'number' && one >= 400 && one < 600,
-  )
+  const { status, code = status } = Object(failure) as { status?: unknown; code?: unknown }
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }

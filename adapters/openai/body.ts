@@ -11,15 +11,13 @@ type Json = { readonly [member: string]: unknown }
 export function bodyOf(request: ModelRequest, model: string, reasoning: string | undefined): Json {
   const { instructions, messages, tools = [], toolChoice, output, extra } = request
   const { temperature, maxTokens, stop, seed } = request
-  const turn = messages.findLastIndex(({ role }) => role === 'user')
-  const running = new Set(messages.slice(turn + 1).map(({ id }) => id))
+  const paired = pairCalls(messages)
+  const turn = paired.findLastIndex(({ role }) => role === 'user')
   return {
     model,
     messages: [
       ...(instructions ? [{ role: 'system', content: instructions }] : []),
-      ...pairCalls(messages).map((message) =>
-        wire(message, running.has(message.id) ? reasoning : undefined),
-      ),
+      ...paired.map((message, n) => wire(message, n > turn ? reasoning : undefined)),
     ],
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
@@ -76,34 +74,24 @@ function parts(text: string, files: readonly FilePart[]): readonly Json[] {
 }
 
 function part({ mediaType, data }: FilePart): Json {
-  const [kind = '', subtype = ''] = mediaType.split(/[/;]/)
-  const isBytes = typeof data !== 'string'
-  if (kind === 'text' && isBytes) return { type: 'text', text: new TextDecoder().decode(data) }
-  const format = SOUNDS[subtype]
-  if (kind === 'audio' && format && isBytes)
-    return { type: 'input_audio', input_audio: { data: base64(data), format } }
-  const url = isBytes ? `data:${mediaType};base64,${base64(data)}` : data
+  const [kind, subtype] = mediaType.split(/[/;]/)
+  if (typeof data !== 'string') {
+    if (kind === 'text') return { type: 'text', text: new TextDecoder().decode(data) }
+    if (kind === 'audio') {
+      const format = subtype === 'mpeg' ? 'mp3' : subtype
+      return { type: 'input_audio', input_audio: { data: base64(data), format } }
+    }
+  }
+  const url = typeof data === 'string' ? data : `data:${mediaType};base64,${base64(data)}`
   if (kind === 'image') return { type: 'image_url', image_url: { url } }
   return { type: 'file', file: { filename: `file.${subtype}`, file_data: url } }
 }
 
-const SOUNDS: { readonly [subtype: string]: string } = {
-  wav: 'wav',
-  'x-wav': 'wav',
-  wave: 'wav',
-  mpeg: 'mp3',
-  mp3: 'mp3',
-}
-
-/** In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet. */
+/** Byte by byte: an argument list has a limit, and `toBase64` isn't everywhere yet. */
 function base64(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 4096)
-    text += String.fromCharCode(...bytes.subarray(at, at + 4096))
-  return btoa(text)
+  return btoa(bytes.reduce((text, byte) => text + String.fromCharCode(byte), ''))
 }
 
 function choice(wanted: NonNullable<ModelRequest['toolChoice']>): unknown {
-  if (typeof wanted === 'string') return wanted
-  return { type: 'function', function: { name: wanted.tool } }
+  return typeof wanted === 'string' ? wanted : { type: 'function', function: { name: wanted.tool } }
 }

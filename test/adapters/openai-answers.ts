@@ -145,7 +145,6 @@ export function answerCases(at: At): Table {
       }
       const places = {
         'in the last chunk': sse(chunk({}, 'stop', { usage: { prompt_tokens: 9 } })),
-        Groq: sse(chunk({}, 'stop', { x_groq: { id: 'req', usage: { prompt_tokens: 9 } } })),
         Moonshot: sse(
           chunk({}, null, {
             choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: { prompt_tokens: 9 } }],
