@@ -101,6 +101,7 @@ export type { StoreCacheOptions } from './cache/store-cache.ts'
 // Models, agents, threads
 export { agent } from './agent/agent.ts'
 export type { AgentSpec } from './agent/agent.ts'
+export type { DeepState, Todo } from './agent/deep.ts'
 export type { AgentEvent } from './agent/event.ts'
 export type { AgentSettings } from './agent/spec.ts'
 export type { AgentFields, AgentGraph, AgentState } from './agent/state.ts'

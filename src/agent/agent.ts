@@ -1,16 +1,11 @@
-import { AGENT, type AgentMark } from '../graph/agent-mark.ts'
 import type { RunContext } from '../graph/context.ts'
-import { graph } from '../graph/graph.ts'
 import type { Message } from '../model/message.ts'
 import type { Model } from '../model/model.ts'
-import { field, type Schema } from '../schema.ts'
+import type { Schema } from '../schema.ts'
 import type { Tool } from '../tool/tool.ts'
-import type { AgentEvent } from './event.ts'
-import { openCalls } from './history.ts'
-import { modelNode } from './model-node.ts'
+import { loopOf } from './loop.ts'
 import { agentFrom, type AgentSettings, type AnySpec } from './spec.ts'
-import { fieldsOf, type AgentGraph, type AgentState, type AnyState } from './state.ts'
-import { toolsNode } from './tools-node.ts'
+import type { AgentGraph, AgentState } from './state.ts'
 
 /** What `agent` takes. */
 export interface AgentSpec<Output = undefined, Handoff extends string = never> {
@@ -54,26 +49,5 @@ export interface AgentSpec<Output = undefined, Handoff extends string = never> {
 export function agent<Output = undefined, const Handoff extends string = never>(
   spec: AgentSpec<Output, Handoff>,
 ): AgentGraph<Output, Handoff> {
-  const made = agentFrom(spec as AnySpec)
-  const { name, model } = made
-  const stops = spec.stopWhen as ((state: AnyState) => boolean) | undefined
-  const loop = graph({
-    name,
-    state: fieldsOf(),
-    events: field<AgentEvent>(),
-    nodes: { model: modelNode(made), tools: toolsNode(made) },
-    edges: {
-      start: 'model',
-      model: {
-        to: ['tools', 'end'],
-        pick: ({ messages }) => (openCalls(messages).length > 0 ? 'tools' : 'end'),
-      },
-      tools: {
-        to: ['model', 'end'],
-        pick: (state) => (state.handoff !== undefined || stops?.(state) ? 'end' : 'model'),
-      },
-    },
-  })
-  const mark: AgentMark = { name, model }
-  return { ...loop, [AGENT]: mark } as never
+  return loopOf(agentFrom(spec as AnySpec)) as never
 }

@@ -36,10 +36,13 @@ export interface DeepOptions {
 }
 
 /** What a deep agent's model is told beside its own instructions. */
-export const deepInstructions = `You can plan, keep files and hand parts of the work on.
+export const deepInstructions = `You can plan and keep files.
 For work of several steps, first write a to-do list with write_todos. Keep one item on "doing", and write the list again as soon as an item is done or the plan changes. Do without a list when one or two steps are enough.
 Put what you will need again, and long results, into files rather than into your answers. The files are your own: the user sees none of them unless you quote it. Read a file before you edit it.
-Calls that you make at once don't see each other's changes: what depends on a change comes in your next turn.
+Calls that you make at once don't see each other's changes: what depends on a change comes in your next turn.`
+
+/** And about `task`, where there is one. */
+export const taskInstructions = `You can hand parts of the work on.
 Give a part that stands on its own to task, several at once if they don't depend on each other. Whoever does it knows only what you write, and shares your files.`
 
 /** Where a call puts what it changes: recorded as its result, folded by `deepUpdate`. */

@@ -9,7 +9,7 @@ import { insideOf, type AgentContext } from './inside.ts'
 import type { Agent } from './spec.ts'
 import { speak } from './speech.ts'
 import type { AnyState } from './state.ts'
-import { instructionsFor, toolsFor } from './toolbox.ts'
+import type { Toolbox } from './toolbox.ts'
 import { turnsOf } from './turns.ts'
 
 /** What it changes. */
@@ -20,7 +20,10 @@ interface Update {
 }
 
 /** Makes the node that asks the model: one request, told of as its reply comes, which becomes one message. */
-export function modelNode(agent: Agent): (state: AnyState, ctx: AgentContext) => Promise<Update> {
+export function modelNode(
+  agent: Agent,
+  toolbox: Toolbox,
+): (state: AnyState, ctx: AgentContext) => Promise<Update> {
   const { name, compact, output, settings } = agent
   const begin = turnsOf(name, agent.maxTurns)
   return async (state, ctx) => {
@@ -30,11 +33,11 @@ export function modelNode(agent: Agent): (state: AnyState, ctx: AgentContext) =>
     const { messages } = state
     const model = await modelFor(agent, ctx)
     const speech = speak(ctx.emit, () => execution.step.level.run.app.newId('msg_'))
-    const tools = [...toolsFor(agent).values()]
+    const tools = [...toolbox.tools(ctx).values()]
     const request = {
       ...settings,
       ...tidy({
-        instructions: await instructionsFor(agent, state, ctx),
+        instructions: await toolbox.instructions(state, ctx),
         tools: tools.length > 0 ? tools : undefined,
         output,
       }),
@@ -56,8 +59,8 @@ export function modelNode(agent: Agent): (state: AnyState, ctx: AgentContext) =>
 }
 
 /** Which model is asked: at the top the one that the run brought along, else the agent's own. */
-async function modelFor({ name, model }: Agent, ctx: AgentContext): Promise<Model> {
-  const brought = ctx.ns.length === 0 ? insideOf(ctx).model : undefined
+async function modelFor({ name, model, works }: Agent, ctx: AgentContext): Promise<Model> {
+  const brought = works || ctx.ns.length === 0 ? insideOf(ctx).model : undefined
   const found = brought ?? (typeof model === 'function' ? await model(ctx) : model)
   if (typeof (found as Model | undefined)?.stream === 'function') return found as Model
   const why = model ? 'it gave none' : 'it has none'

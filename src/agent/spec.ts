@@ -7,6 +7,7 @@ import { name, record, schema } from '../tool/rules.ts'
 import type { Tool } from '../tool/tool.ts'
 import { toolsByName } from '../engine/tools.ts'
 import { ToolUsageError } from '../errors.ts'
+import { deepTools } from './deep.ts'
 import { handoffsOf, type Handoffs } from './handoff.ts'
 
 /** Settings that every request of an agent has. */
@@ -43,6 +44,14 @@ export interface Agent extends AnySpec {
   readonly concurrency: number
   readonly own: ReadonlyMap<string, Tool>
   readonly handed: Handoffs
+  /** It does tasks of the agent that it was made from: it hands none on, and the model of the run is for it as well. */
+  readonly works?: true
+}
+
+/** The agent that does tasks of another: it has its model, tools, files and limits, and answers in text. */
+export function workerOf(agent: Agent): Agent {
+  const { handoffs: _, output: __, stopWhen: ___, ...rest } = agent
+  return { ...rest, name: `${agent.name}.task`, handed: new Map(), deep: true, works: true }
 }
 
 const boolean: Rule = [(value) => typeof value === 'boolean', 'true or false']
@@ -101,6 +110,12 @@ export function agentFrom(spec: AnySpec): Agent {
         { tool },
       )
   }
+  const deep = given.deep ? deepTools({}, { task: async () => ({ text: '' }) }) : []
+  for (const { name: tool } of deep)
+    if (own.has(tool))
+      throw new ToolUsageError(`${cannot}: its tool "${tool}" is named as one of deep agents is`, {
+        tool,
+      })
   const { maxTurns = 20, concurrency = 4 } = given
   return { ...spec, maxTurns, concurrency, own, handed }
 }

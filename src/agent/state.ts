@@ -3,6 +3,7 @@ import { messages } from '../graph/messages.ts'
 import type { Reduced, StateOf } from '../graph/state.ts'
 import type { Message, NewMessage, RemoveMessage } from '../model/message.ts'
 import { field, type Schema } from '../schema.ts'
+import type { DeepState } from './deep.ts'
 import type { AgentEvent } from './event.ts'
 
 /** What an agent remembers. A type alias, so that it counts as `Fields`. */
@@ -30,12 +31,19 @@ export type AgentState<Output = undefined, Handoff extends string = never> = Sta
   AgentFields<Output, Handoff>
 >
 
-/** The same, whatever its answer is and whomever it hands over to. */
-export type AnyState = AgentState<unknown, string>
+/** The fields of any agent, with those that only a deep one fills. */
+export type AnyFields = AgentFields<unknown, string> & {
+  readonly [K in keyof DeepState]-?: Schema<DeepState[K], DeepState[K]>
+}
+
+/** The state of any agent. */
+export type AnyState = StateOf<AnyFields>
 
 /** The fields of an agent. */
-export const fieldsOf = (): AgentFields<unknown, string> => ({
+export const fieldsOf = (): AnyFields => ({
   messages: messages(),
   output: field<unknown>(undefined),
   handoff: field<string | undefined>(undefined),
+  todos: field<DeepState['todos']>(undefined),
+  files: field<DeepState['files']>(undefined),
 })

@@ -4,21 +4,25 @@ import type { NewMessage } from '../model/message.ts'
 import { machine } from '../tool/thread.ts'
 import type { CallResult } from '../tool/tool.ts'
 import { answerOf, fatal, resultEvent } from './answer.ts'
+import { deepUpdate, type DeepState } from './deep.ts'
 import { handOver } from './handoff.ts'
 import { openCalls } from './history.ts'
 import { insideOf, type AgentContext } from './inside.ts'
 import type { Agent } from './spec.ts'
 import type { AnyState } from './state.ts'
-import { toolsFor } from './toolbox.ts'
+import type { Toolbox } from './toolbox.ts'
 
 /** What it changes. */
-interface Update {
+interface Update extends DeepState {
   readonly messages: readonly NewMessage[]
   readonly handoff?: string
 }
 
 /** Makes the node that runs the calls of the model's last message. Each gets one answer, in the order of the calls. */
-export function toolsNode(agent: Agent): (state: AnyState, ctx: AgentContext) => Promise<Update> {
+export function toolsNode(
+  agent: Agent,
+  toolbox: Toolbox,
+): (state: AnyState, ctx: AgentContext) => Promise<Update> {
   const { name, concurrency } = agent
   return async (state, ctx) => {
     const { calls } = insideOf(ctx)
@@ -34,7 +38,7 @@ export function toolsNode(agent: Agent): (state: AnyState, ctx: AgentContext) =>
     signal.addEventListener('abort', keep)
     try {
       const results = await machine.callAll(calls, open, {
-        tools: toolsFor(agent),
+        tools: toolbox.tools(ctx, state),
         concurrency,
         agent: name,
         emit: (data, call) => ctx.emit({ kind: 'tool_progress', call, data }),
@@ -50,8 +54,11 @@ export function toolsNode(agent: Agent): (state: AnyState, ctx: AgentContext) =>
         keep()
         throw fatal(failed)?.error
       }
-      const { to, results: told } = handOver(agent.handed, results)
-      return tidy<Update>({ messages: told.map(answerOf), handoff: to })
+      const { results: ran, ...changed } = toolbox.isDeep(ctx)
+        ? deepUpdate(state, results)
+        : { results }
+      const { to, results: told } = handOver(agent.handed, ran)
+      return { messages: told.map(answerOf), ...tidy({ handoff: to }), ...changed }
     } finally {
       signal.removeEventListener('abort', keep)
     }

@@ -5,6 +5,7 @@ import {
   deepInstructions,
   deepTools,
   deepUpdate,
+  taskInstructions,
   type DeepOptions,
   type DeepState,
   type Todo,
@@ -135,7 +136,8 @@ describe('a model', () => {
       properties: { agent: { enum: ['ann'] } },
       required: ['description'],
     })
-    for (const name of ['write_todos', 'task']) expect(deepInstructions).toContain(name)
+    expect(deepInstructions).toContain('write_todos')
+    expect(taskInstructions).toContain('task')
   })
 })
 

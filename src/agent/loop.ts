@@ -1,0 +1,36 @@
+import { AGENT, type AgentMark } from '../graph/agent-mark.ts'
+import { graph, type Graph } from '../graph/graph.ts'
+import { field } from '../schema.ts'
+import type { AgentEvent } from './event.ts'
+import { openCalls } from './history.ts'
+import { modelNode } from './model-node.ts'
+import { workerOf, type Agent } from './spec.ts'
+import { fieldsOf, type AnyFields, type AnyState } from './state.ts'
+import { toolboxOf } from './toolbox.ts'
+import { toolsNode } from './tools-node.ts'
+
+/** The graph of an agent: its model, its tools, and the loop between them. */
+export function loopOf(agent: Agent): Graph<AnyFields, 'model' | 'tools', AgentEvent> {
+  const { name, model } = agent
+  const stops = agent.stopWhen as ((state: AnyState) => boolean) | undefined
+  const toolbox = toolboxOf(agent, () => loopOf(workerOf(agent)))
+  const loop = graph({
+    name,
+    state: fieldsOf(),
+    events: field<AgentEvent>(),
+    nodes: { model: modelNode(agent, toolbox), tools: toolsNode(agent, toolbox) },
+    edges: {
+      start: 'model',
+      model: {
+        to: ['tools', 'end'],
+        pick: ({ messages }) => (openCalls(messages).length > 0 ? 'tools' : 'end'),
+      },
+      tools: {
+        to: ['model', 'end'],
+        pick: (state) => (state.handoff !== undefined || stops?.(state) ? 'end' : 'model'),
+      },
+    },
+  })
+  const mark: AgentMark = { name, model }
+  return { ...loop, ...{ [AGENT]: mark } }
+}
