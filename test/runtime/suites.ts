@@ -181,6 +181,20 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/messages.suite.ts')).suite(open),
   },
   {
+    name: 'requests to models outside threads (B25, B32, B40)',
+    places: everywhere,
+    // It opens no store: one is enough.
+    except: ['memory, encrypted', 'KV', 'D1'],
+    load: async () => (await import('../model/models.suite.ts')).suite(),
+  },
+  {
+    name: 'requests to models in threads (B09, B32)',
+    places: everywhere,
+    // A key of KV takes one write a second.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/generate.suite.ts')).suite(open),
+  },
+  {
     name: 'approvals (B09, B32, B36)',
     places: everywhere,
     // A key of KV takes one write a second.
