@@ -85,7 +85,7 @@ function decide({
   const refund = results.findLast(({ tool }) => tool === 'refund')
   if (!refund) return { tool: 'refund', args: { order, amount: amount ?? total } }
   if (refund.status === 'success') return `The money for order ${order} is on its way to you.`
-  return `The money for order ${order} stays here: ${refund.text}`
+  return `The money for order ${order} stays here: ${refund.text.replace(/^Denied: /, '')}`
 }
 
 const isResult = (message: Message): message is Result => message.role === 'tool'

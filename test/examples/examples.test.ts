@@ -120,6 +120,41 @@ it('approvals.ts pays what a rule or a person approves, as edited, and says who 
   ])
 })
 
+it('agent.ts looks orders up, pays back what is small or approved, and tells why the rest stays', async () => {
+  const lines = (await program('examples/agent.ts')).split('\n')
+  expect(lines.filter((line) => !/tokens$/.test(line))).toEqual([
+    'ann: Where is order 1042?',
+    '  find_order {"order":"1042"}',
+    '  find_order: success',
+    'support: Order 1042 over $59.90 is delivered.',
+    'ann: It arrived broken, I want my money back',
+    '  find_order {"order":"1042"}',
+    '  find_order: success',
+    '  refund {"order":"1042","amount":59.9}',
+    '  desk: yes to refund of order 1042',
+    '  refund: success',
+    'support: The money for order 1042 is on its way to you.',
+    'ann: Please refund order 78',
+    '  find_order {"order":"78"}',
+    '  find_order: success',
+    '  refund {"order":"78","amount":34.5}',
+    '  refund: success',
+    'support: The money for order 78 is on its way to you.',
+    'ann: I want a refund for order 1044',
+    '  find_order {"order":"1044"}',
+    '  find_order: success',
+    '  refund {"order":"1044","amount":139}',
+    '  desk: no to refund of order 1044',
+    '  refund: denied',
+    'support: The money for order 1044 stays here: it has to come back first',
+    'paid back: [ 59.9, 34.5 ]',
+    '',
+  ])
+  const tokens = lines.filter((line) => /^  \d+ tokens$/.test(line)).map((line) => parseInt(line))
+  expect(tokens).toHaveLength(4)
+  expect(tokens.every((count) => count > 50)).toBe(true)
+})
+
 it('warm.ts connects once for all its calls, and disconnects when it stops', async () => {
   expect(await Promise.all([handle({ region: 'eu' }), handle({ region: 'mars' })])).toEqual([
     { status: 'ok', rate: 4.9 },

@@ -37,7 +37,7 @@ describe('the small model', () => {
   it('says how a refund ended, a denial with its reason', async () => {
     const asked = [user('Refund order 1042 please'), found({ total: 5, state: 'delivered' })]
     expect(await text([...asked, refunded({ value: 'R-1' })])).toMatch(/1042 is on its way to you/)
-    const denied = refunded({ status: 'denied', text: 'ask the manager' })
+    const denied = refunded({ status: 'denied', text: 'Denied: ask the manager' })
     expect(await text([...asked, denied])).toBe(
       'The money for order 1042 stays here: ask the manager',
     )
