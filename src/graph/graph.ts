@@ -19,7 +19,14 @@ export interface Each<Name extends string = string, Item = unknown> {
   readonly items: readonly Item[]
 }
 
-type Result<Update, Name extends string> = Update | Goto<Name | 'end', Update> | void
+type Result<Update, Name extends string> = Update | Goto<Name | 'end', Update> | Literals | void
+
+/** Nothing is one. The compiler finds literals in it before it knows the state, and doesn't widen `role: 'user'`. */
+interface Literals {
+  readonly '~heddle': never
+  readonly [member: string]: Literal
+}
+type Literal = { readonly [member: string]: Literal } | readonly Literal[] | '' | 0 | true
 
 /** Reads the state and returns what changes. Its `state` is a private copy: only what it returns counts. */
 export type NodeFn<

@@ -2,8 +2,6 @@ import type { Message, NewMessage, RemoveMessage } from '../model/message.ts'
 import type { Issue, Schema } from '../schema.ts'
 import { byId, type Reduced } from './state.ts'
 
-type Change = NewMessage | RemoveMessage
-
 /**
  * A field that holds messages: new ones come last, one of a known id takes the place of that, and `{ remove: id }` takes
  * one away. Ids (`msg_…`) and `createdAt` are given once, when a node's result or an input is accepted; a message that
@@ -15,7 +13,7 @@ type Change = NewMessage | RemoveMessage
 export function messages(): Reduced<
   readonly NewMessage[] | undefined,
   readonly Message[],
-  readonly Change[]
+  readonly (NewMessage | RemoveMessage)[]
 > {
   return { schema, reduce: byId }
 }
