@@ -57,7 +57,11 @@ export async function perform(
   const leave = (): void => {
     const { part } = going
     going.part = undefined
-    if (part) onPartial?.(part)
+    try {
+      if (part) onPartial?.(part)
+    } catch (error) {
+      inside.host.logger.warn('Part of a message could not be kept', { error: errorType(error) })
+    }
   }
   inside.onPause(() => {
     going.watch.pause()
