@@ -40,14 +40,14 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Model {
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<ModelEvent> {
     signal.throwIfAborted()
-    const secrets: string[] = []
+    const secrets = [endpoint.search, ...endpoint.searchParams.values()]
     const fail = (failure: ModelFailure): Error => modelError(identity, { ...failure, secrets })
     // A signal of its own, so that no request leaves anything with one that lives longer.
     const going = new AbortController()
     const stop = (): void => going.abort(signal.reason)
     signal.addEventListener('abort', stop)
     try {
-      const sent = new Headers(typeof headers === 'function' ? await headers() : headers)
+      const sent = await headersOf(headers, fail)
       sent.forEach((value) => secrets.push(value, ...value.split(/\s+/).slice(1)))
       sent.set('content-type', 'application/json')
       signal.throwIfAborted()
@@ -73,6 +73,19 @@ export function openAiCompatible(options: OpenAiCompatibleOptions): Model {
     }
   }
   return { ...identity, stream }
+}
+
+/** What goes wrong here may tell of what isn't known as a secret yet: its words are left out. */
+async function headersOf(
+  headers: OpenAiCompatibleOptions['headers'],
+  fail: (failure: ModelFailure) => Error,
+): Promise<Headers> {
+  try {
+    return new Headers(typeof headers === 'function' ? await headers() : headers)
+  } catch (error) {
+    const name = error instanceof Error ? error.name : typeof error
+    throw fail({ said: `no headers, as making them failed with ${name}` })
+  }
 }
 
 interface Checked extends Omit<OpenAiCompatibleOptions, 'url'> {

@@ -5,7 +5,7 @@ import { createOpenAICompatible as generation2 } from 'openai-compatible-2'
 import { createOpenAICompatible as generation3 } from 'openai-compatible-3'
 import { guardrail, memory, type Hook, type Model } from 'heddle'
 import { fromAiSdk } from 'heddle/ai-sdk'
-import { openAiCompatible } from 'heddle/openai'
+import { openAiCompatible, type OpenAiCompatibleOptions } from 'heddle/openai'
 import { withFaults } from 'heddle/testing'
 import { desk } from './secrets-desk.ts'
 import { endpoint, KEY, TEAM, type Ending } from './secrets-server.ts'
@@ -128,6 +128,28 @@ describe.each(models)('a model of %s', (_, model) => {
     expect(await next.goOn()).toMatchObject({ status: 'success' })
     expect([...(await next.leaks()), ...dying.seen.leaks([KEY, TEAM])]).toEqual([])
     expectAllSent(server.seen)
+  })
+})
+
+describe('a model of heddle/openai', () => {
+  const url = 'http://127.0.0.1:9/v1'
+  it.each<[string, Partial<OpenAiCompatibleOptions>]>([
+    ['its headers are none', { headers: { authorization: `Bearer ${KEY}`, team: `${TEAM}\n!` } }],
+    ['its headers cannot be made', { headers: () => Promise.reject(new Error(TEAM)) }],
+    [
+      'the URL holds the key and fetch tells it',
+      {
+        url: `${url}?a=${encodeURIComponent(TEAM)}&key=${KEY}`,
+        fetch: async (request) => {
+          const team = new URL(request.url).searchParams.get('a')
+          throw new TypeError(`Cannot reach ${request.url} for ${team}`)
+        },
+      },
+    ],
+  ])('tells no secret when %s', async (_, options) => {
+    const teller = desk(openAiCompatible({ url, model: 'small', ...options }))
+    expect(await teller.say()).toMatchObject({ code: 'model_error' })
+    expect(await teller.leaks()).toEqual([])
   })
 })
 
