@@ -202,6 +202,13 @@ export const suites: readonly Suite[] = [
     load: async (open: Open) => (await import('../behaviours/approvals.suite.ts')).suite(open),
   },
   {
+    name: 'usage',
+    places: everywhere,
+    // A key of KV takes one write a second; a fake of it has it all in test/behaviours.
+    except: ['KV'],
+    load: async (open: Open) => (await import('../behaviours/usage.suite.ts')).suite(open),
+  },
+  {
     name: 'what a failed task leaves',
     places: everywhere,
     // A key of KV takes one write a second; a fake of it has it all in test/behaviours.

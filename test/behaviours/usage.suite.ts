@@ -1,0 +1,350 @@
+// What models reported adds up, per run and per thread, whatever the thread goes through; on stores of the place we run in.
+import {
+  addUsage,
+  agent,
+  append,
+  compile,
+  field,
+  graph,
+  reduced,
+  tool,
+  type CompiledGraph,
+  type Context,
+  type Graph,
+  type Model,
+  type Run,
+  type Store,
+  type TokenUsage,
+} from 'heddle'
+import { manualClock, type Fault, type Operation } from 'heddle/testing'
+import { silent } from '../fakes/silent.ts'
+import { atEveryOperation, LEASE, machine, told, type Way } from './faults-tools.ts'
+import {
+  all,
+  casesOf,
+  equal,
+  pause,
+  refusedWith,
+  type Case,
+  type Cases,
+  type Open,
+} from './portable.ts'
+
+const WAYS: Readonly<Record<string, Way>> = {
+  'a crash before any commit': 'crash before',
+  'a crash after any commit': 'crash after',
+  'a lost reply of any commit': 'lost reply',
+  'an error at any operation': 'error',
+}
+
+const cases: Cases = {
+  async 'over requests side by side, child graphs, sub-agents, pauses and new processes'(reopen) {
+    for (const rebuilt of [false, true]) {
+      const world = new World()
+      const thread = `t-${rebuilt}`
+      const open = async (): Promise<CompiledGraph> =>
+        compile(talk('talk', world), { store: await reopen(), prices, ...quiet() })
+      const first = await open()
+      const asked = await first.run({ thread, input: {} })
+      equal([asked.status, asked.usage], ['interrupted', times(3)], 'the run that pauses')
+      const app = rebuilt ? await open() : first
+      const live = app.stream({ thread, answer: 'on' })
+      const events = await all(live)
+      const { usage, run } = await live.outcome
+      equal(usage, times(2), 'the run that goes on')
+      equal(world.asked, 5, 'requests in all')
+      const after = events[0]!.seq - 1
+      for (const seen of [events, await all(app.subscribe(thread, { after, run }))])
+        equal((seen.at(-1) as { readonly usage?: TokenUsage }).usage, usage, 'what done says')
+      equal(
+        (await runsOf(app, thread)).map((one) => one.usage),
+        [times(2), times(3)],
+        'runs',
+      )
+      equal(await usageOf(app, thread), times(5), 'the thread')
+      await app.run({ thread, input: {} })
+      equal(await usageOf(app, thread), times(8), 'the thread, in its next turn')
+      equal((await runsOf(app, thread)).at(0)?.usage, times(3), 'the run of the next turn')
+    }
+  },
+
+  async 'and a figure that nobody reported stays absent'(reopen) {
+    const says = (usage?: TokenUsage) =>
+      of(async function* () {
+        yield { kind: 'text', delta: 'a' }
+        yield { kind: 'finish', reason: 'stop', ...(usage && { usage }) }
+      })
+    const models = [says(), says({ output: 0 }), says({ input: 4, reasoning: 1 })]
+    const app = asks(await reopen(), async (ctx) => {
+      for (const model of models) await ctx.generate(model, { messages: 'x' })
+    })
+    const { usage } = await app.run({ thread: 't', input: {} })
+    const sum = { input: 4, output: 0, reasoning: 1, total: 4, requests: 3 }
+    equal(sorted(usage), sorted(sum), 'usage')
+    const none = asks(await reopen(), async () => {})
+    equal((await none.run({ thread: 'u', input: {} })).usage, {}, 'usage without a model')
+    equal(await usageOf(none, 'u'), {}, 'that of the thread')
+  },
+
+  async 'over attempts that billed and repairs, whether the run succeeds or not'(reopen) {
+    let tries = 0
+    const breaks = of(async function* () {
+      tries++
+      yield { kind: 'usage', usage: { input: 7, output: 1 } }
+      yield { kind: 'text', delta: 'half' }
+      if (tries % 3 !== 0) throw new Error('broken')
+      yield { kind: 'finish', reason: 'stop', usage: { input: 7, output: 2 } }
+    })
+    const app = asks(await reopen(), (ctx) => ctx.generate(breaks, { messages: 'x' }), {
+      retry: { attempts: 2, delay: 1 },
+    })
+    const error = await refusedWith('model_error', () => app.run({ thread: 't', input: {} }))
+    equal(error.details.model, 'm', 'the model that failed')
+    const two = { input: 14, output: 2, total: 16, requests: 2 }
+    equal(
+      (await runsOf(app, 't')).map(({ usage }) => sorted(usage)),
+      [sorted(two)],
+      'the run',
+    )
+    const { usage } = await app.run({ thread: 't' })
+    equal(sorted(usage), sorted({ input: 7, output: 2, total: 9, requests: 1 }), 'the next')
+    const three = { input: 21, output: 4, total: 25, requests: 3 }
+    equal(sorted((await usageOf(app, 't')) ?? {}), sorted(three), 'the thread')
+  },
+
+  async 'when a run is stopped in the middle of a stream'(reopen) {
+    let begun = (): void => {}
+    const streams = new Promise<void>((resolve) => (begun = resolve))
+    const slow = of(async function* (signal) {
+      yield { kind: 'usage', usage: { input: 9 } }
+      yield { kind: 'text', delta: 'half' }
+      begun()
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error))
+      })
+    })
+    const app = asks(await reopen(), (ctx) => ctx.generate(slow, { messages: 'x' }))
+    const running = refusedWith('cancelled', () => app.run({ thread: 't', input: {} }))
+    await streams
+    await app.cancel('t')
+    await running
+    const [run] = await runsOf(app, 't')
+    equal([run?.status, run?.usage.input], ['cancelled', 9], 'the run')
+    equal(sorted((await usageOf(app, 't')) ?? {}), sorted(run!.usage), 'the thread')
+  },
+
+  async 'when a process dies: its record shows what is known of it, by then and later'(reopen) {
+    const world = new World()
+    const here = machine(await reopen(), talk('t', world), [], { prices })
+    world.hangs = true
+    void told(here.app, { thread: 't', input: {} })
+    while (world.asked < 3) await pause(1)
+    const until = async (n: number): Promise<Run | undefined> => {
+      for (;;) {
+        const [run] = await runsOf(here.app, 't')
+        if (run?.usage.requests === n) return run
+        await pause(1)
+      }
+    }
+    equal((await until(2))?.usage, times(2), 'while it runs')
+    here.later(LEASE + 1)
+    world.hangs = false
+    equal((await told(here.app, { thread: 't' })).end, 'interrupted', 'how the next ends')
+    const [now, dead] = await runsOf(here.app, 't')
+    equal([dead?.error?.code, dead?.usage], ['lease_lost', times(2)], 'the one that died')
+    equal(now?.usage, times(1), 'the next')
+    equal(await usageOf(here.app, 't'), times(3), 'the thread')
+  },
+
+  async 'on branches, not in forks, and in another store'(reopen) {
+    const world = new World()
+    const store = await reopen()
+    const clock = manualClock()
+    const app = compile(talk('talk', world), { store, prices, clock, logger: silent })
+    const { checkpoint } = await app.run({ thread: 't', input: {} })
+    const { usage } = await app.run({ thread: 't', answer: 'on' })
+    equal(usage, times(2), 'a run')
+    await app.fork('t', { from: checkpoint })
+    equal(await usageOf(app, 't'), times(5), 'a thread with a branch more')
+    const again = await app.run({ thread: 't' })
+    equal(again.usage, times(1), 'the run of the branch')
+    equal(await usageOf(app, 't'), times(6), 'that thread then')
+    await app.fork('t', { from: checkpoint, to: 'u' })
+    equal(await usageOf(app, 'u'), {}, 'the thread that a fork made')
+    await app.run({ thread: 'u' })
+    equal(await usageOf(app, 'u'), times(1), 'that thread then')
+    // Where lists lag, that long after the last commit.
+    await clock.advance(1_000_000)
+    await app.prune('t', { keepLast: 1 })
+    await clock.advance(1_000_000)
+    const sent = JSON.parse(JSON.stringify(await app.exportThread('t'))) as never
+    equal(sorted((await app.importThread(sent, { to: 'v' })).usage), sorted(times(6)), 'a copy')
+    const copied = (await runsOf(app, 'v')).map((one) => one.usage)
+    equal(
+      copied,
+      (await runsOf(app, 't')).map((one) => one.usage),
+      'the runs of the copy',
+    )
+    await app.run({ thread: 'v', answer: 'on' })
+    equal((await usageOf(app, 'v'))?.requests, 8, 'the copy goes on counting')
+  },
+
+  ...Object.fromEntries(
+    Object.entries(WAYS).map(([what, way]) => [
+      `after ${what}`,
+      async (reopen: () => Promise<Store>) => {
+        const store = await reopen()
+        await atEveryOperation(store, way, attempt)
+        if (way === 'crash before' && !store.caps.atomic)
+          await atEveryOperation(store, 'torn', attempt)
+      },
+    ]),
+  ),
+}
+
+/** The cases, against stores of the place we run in. */
+export function suite(open: Open): readonly Case[] {
+  return casesOf('usage', open, cases)
+}
+
+class World {
+  /** Requests that models have answered, and what they said of them. */
+  asked = 0
+  hangs = false
+}
+
+const prices = { 'p/m': { input: 4_000_000, output: 2_000_000, cacheRead: 1_000_000 } }
+const ONE: TokenUsage = {
+  ...{ input: 10, output: 5, cacheRead: 2, total: 15, requests: 1 },
+  cost: 8 * 4 + 2 + 5 * 2,
+}
+
+/** What so many requests come to. */
+function times(n: number): TokenUsage {
+  let sum: TokenUsage = {}
+  for (let i = 0; i < n; i++) sum = addUsage(sum, ONE)
+  return sum
+}
+
+const sorted = (usage: TokenUsage): unknown => Object.entries(usage).sort()
+
+type Stream = (signal: AbortSignal) => AsyncGenerator<object>
+
+const of = (stream: Stream): Model => ({
+  provider: 'p',
+  model: 'm',
+  stream: (_, { signal }) => stream(signal) as never,
+})
+
+/** A model that reports what it used again and again, each time all of it. */
+const modelOf = (world: World): Model =>
+  of(async function* () {
+    world.asked++
+    yield { kind: 'usage', usage: { input: 10 } }
+    yield { kind: 'text', delta: 'a' }
+    // The third request of a process that is about to die.
+    if (world.hangs && world.asked === 3) await new Promise(() => {})
+    yield { kind: 'usage', usage: { input: 10, output: 4 } }
+    yield { kind: 'finish', reason: 'stop', usage: { input: 10, output: 5, cacheRead: 2 } }
+  })
+
+/** Asks twice side by side, once of them in a child graph, and once more before a question; then once more and a sub-agent. */
+function talk(name: string, world: World): Graph {
+  const model = modelOf(world)
+  const state = { log: reduced(field<string[]>([]), append) }
+  const inner = graph({
+    name: 'inner',
+    state,
+    nodes: {
+      say: async (_, ctx) => ({ log: [(await ctx.generate(model, { messages: 'in' })).text] }),
+    },
+    edges: { start: 'say', say: 'end' },
+  })
+  const helper = agent({ name: 'helper', model })
+  const help = tool({
+    name: 'help',
+    description: 'Asks the helper',
+    input: field<object>(),
+    run: async (_, ctx) => {
+      const { messages } = await ctx.child(helper, { messages: [{ role: 'user', text: 'help' }] })
+      return messages.at(-1)?.text
+    },
+  })
+  return graph({
+    name,
+    state,
+    nodes: {
+      a: async (_, ctx) => ({ log: [(await ctx.generate(model, { messages: 'a' })).text] }),
+      b: (_, ctx) => ctx.child(inner, {}),
+      c: {
+        after: ['a', 'b'],
+        async run(_, ctx) {
+          await ctx.generate(model, { messages: 'before' })
+          await ctx.interrupt()
+          await ctx.generate(model, { messages: 'after' })
+          return { log: [String(await ctx.call(help, {}))] }
+        },
+      },
+    },
+    edges: { start: ['a', 'b'], a: 'c', b: 'c', c: 'end' },
+  })
+}
+
+const quiet = () => ({ clock: manualClock(), logger: silent })
+
+/** An app whose one node does this. */
+const asks = (
+  store: Store,
+  work: (ctx: Context) => Promise<unknown>,
+  more: object = {},
+): CompiledGraph =>
+  compile(
+    graph({
+      name: 'asks',
+      state: {},
+      nodes: { work: { ...more, run: async (_, ctx) => void (await work(ctx)) } },
+      edges: { start: 'work', work: 'end' },
+    }),
+    { store, logger: silent },
+  )
+
+const runsOf = (app: CompiledGraph, thread: string): Promise<Run[]> => all(app.runs(thread))
+
+async function usageOf(app: CompiledGraph, thread: string): Promise<TokenUsage | undefined> {
+  return (await all(app.threads())).find(({ id }) => id === thread)?.usage
+}
+
+/** A turn with a question, on a store that fails. */
+async function attempt(
+  store: Store,
+  thread: string,
+  faults: readonly Fault[],
+): Promise<readonly Operation[]> {
+  const world = new World()
+  const here = machine(store, talk(thread, world), faults, { prices })
+  // Whoever looks has no faults.
+  const { app } = machine(store, talk(thread, world))
+  for (let tries = 0; ; tries++) {
+    const known = await app.state(thread)
+    if (known?.status === 'success') break
+    if (tries === 6) throw new Error('it does not end')
+    const asked = known?.status === 'interrupted'
+    await told(here.app, {
+      thread,
+      ...(known ? asked && { answer: 'on' } : { input: {} }),
+    } as never)
+    if (here.store.crashed) here.later(LEASE + 1)
+  }
+  const runs = await runsOf(app, thread)
+  const sum = runs.reduce((so, { usage }) => addUsage(so, usage), {})
+  const usage = (await usageOf(app, thread)) as TokenUsage
+  equal(sorted(usage), sorted(sum), 'the thread has used what its runs have')
+  const { requests = 0 } = usage
+  equal(sorted(usage), sorted(times(requests)), 'each request counts as a whole')
+  const crashed = faults.some((fault) => 'crash' in fault)
+  const fits = crashed ? requests >= 5 && requests <= world.asked : requests === world.asked
+  equal(fits, true, `${requests} of ${world.asked} requests, 5 of which had to be made, count`)
+  const operations = [...here.store.log]
+  await app.delete(thread)
+  return operations
+}
