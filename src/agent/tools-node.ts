@@ -28,7 +28,6 @@ export function toolsNode(
     const { calls } = insideOf(ctx)
     const { signal } = ctx
     const open = openCalls(state.messages)
-    const telling: Promise<void>[] = []
     const ended: CallResult[] = []
     // What has ended when the run does is told to whoever goes on, unless it changes the state: that it hasn't done.
     const keep = (): void => {
@@ -41,14 +40,15 @@ export function toolsNode(
         tools: toolbox.tools(ctx, state),
         concurrency,
         agent: name,
+        returns: true,
         emit: (data, call) => ctx.emit({ kind: 'tool_progress', call, data }),
         ended(result) {
           if (fatal(result)) return
           ended.push(result)
-          telling.push(ctx.emit(resultEvent(result)))
+          // Not waited for: they are to be stored first.
+          void ctx.emit(resultEvent(result))
         },
       })
-      await Promise.all(telling)
       const failed = results.find(fatal)
       if (failed) {
         keep()

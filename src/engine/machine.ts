@@ -13,6 +13,8 @@ export interface MachineOptions {
   readonly emit?: ((data: unknown, call: string) => void | Promise<void>) | undefined
   /** Told of each call that ends, as soon as it does: before a pause that others have come to is. */
   readonly ended?: ((result: CallResult) => void) | undefined
+  /** The node does nothing more once it has their results: that of the last to end is stored with its own. @default false */
+  readonly returns?: boolean | undefined
 }
 
 /** Runs the tools that a node or another tool calls. */

@@ -22,17 +22,29 @@ export const machine: Machine = {
     return valueOf(await placed(calls, wanted, settings).run(), name)
   },
 
-  callAll(calls, list, { concurrency = 4, ...settings } = {}) {
+  callAll(calls, list, { concurrency = 4, ended, returns = false, ...settings } = {}) {
+    const all = wantedFrom(list)
+    let left = all.length
+    const batch: Settings = {
+      ...settings,
+      isLast: () => returns && left === 1,
+      ended(result) {
+        left--
+        ended?.(result)
+      },
+    }
     // Their places follow the order of the list, whenever each gets to run.
-    const reserved = wantedFrom(list).map((wanted) => placed(calls, wanted, settings))
+    const reserved = all.map((wanted) => placed(calls, wanted, batch))
     // They begin at once, in their order.
     const ready = Promise.all(reserved.map((one) => one.ready))
     return ready.then(() => inTurns(reserved, concurrency, (one, leave) => one.run(leave)))
   },
 }
 
-interface Settings extends Omit<MachineOptions, 'concurrency'> {
+interface Settings extends Omit<MachineOptions, 'concurrency' | 'returns'> {
   readonly spec?: Tool | undefined
+  /** Whether nothing comes between its end and that of its node. */
+  readonly isLast?: () => boolean
 }
 
 /** A call whose place is kept. */
@@ -47,7 +59,7 @@ interface Reserved {
 function placed(
   calls: Calls,
   { given, call }: Wanted,
-  { spec: handed, agent, emit, ended, tools: own }: Settings,
+  { spec: handed, agent, emit, ended, isLast, tools: own }: Settings,
 ): Reserved {
   const { id: task } = calls
   const { run } = calls.execution.step.level
@@ -78,6 +90,7 @@ function placed(
       return new Promise(() => {})
     }
     const frame = room.enter(begun, onWait)
+    frame.agent = agent
     // Something in it is open, and nothing has come for it.
     if (run.waits(id)) return frame.pause()
     const entry = (kind: 'ran' | 'call', value: Cell): PlaceEntry => ({ kind, task, place, value })
@@ -94,11 +107,10 @@ function placed(
       async keep(value) {
         use.end(counts)
         recorded = !watched
-        await run.note(
-          watched
-            ? entry('ran', encode(value))
-            : entry('call', encode({ status: 'success', value })),
-        )
+        if (watched) return run.note(entry('ran', encode(value)))
+        const last = entry('call', encode({ status: 'success', value }))
+        if (!isLast?.() || host.hooks.some(({ afterNode }) => afterNode)) return run.note(last)
+        run.carry(last, [])
       },
     })
     const ending = await perform(spec, { ...call, id: ctx.callId }, ctx, tools.keys())
