@@ -82,9 +82,8 @@ async function headersOf(
 ): Promise<Headers> {
   try {
     return new Headers(typeof headers === 'function' ? await headers() : headers)
-  } catch (error) {
-    const name = error instanceof Error ? error.name : typeof error
-    throw fail({ said: `no headers, as making them failed with ${name}` })
+  } catch {
+    throw fail({ said: 'its headers cannot be made' })
   }
 }
 
