@@ -17,8 +17,6 @@ export interface Ask {
   readonly schema?: JsonSchema | undefined
   /** Where it has to be known before it is asked. */
   readonly id?: string
-  /** Which agent asks. */
-  readonly agent?: string | undefined
 }
 
 /** How a call goes on that was held back: as a new one, too late for what should have come first, or not at all. */
@@ -53,6 +51,8 @@ export class Calls implements Work {
   readonly outer: Work | undefined
   /** Where the call of this tool stands among those. */
   readonly place: string | undefined
+  /** The agent that called this tool. */
+  agent: string | undefined
   waits = false
   /** The last tool that was called has its id: ids take their time, and tools begin in the order of their calls. */
   named: Promise<unknown> | undefined

@@ -11,7 +11,7 @@ import type { Level } from './level.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts } from './pause-index.ts'
 import { stepsOf } from './run.ts'
-import type { Ask } from './calls.ts'
+import type { Ask, Calls } from './calls.ts'
 import type { Outcome } from './request.ts'
 import type { Execution } from './execution.ts'
 import type { Step } from './step.ts'
@@ -59,7 +59,8 @@ export async function suspend(level: Level): Promise<Pauses> {
   run.dropOpen({ puts, deletes }, head.open.filter(useless))
   const fresh = asks.map((ask, i): PauseRecord => {
     const { step, node } = ask.calls.execution
-    const { kind, place, key, due, payload, schema, agent } = ask
+    const { kind, place, key, due, payload, schema } = ask
+    const agent = agentIn(ask.calls)
     const [id, n] = [ids[i]!, ++head.last]
     const { checkpoint, ns } = step.level
     const open = { id, kind, chain: ask.calls.chain(), place, n, due, key }
@@ -85,6 +86,13 @@ export async function suspend(level: Level): Promise<Pauses> {
     fresh.filter(({ kind }) => kind === 'question'),
   )
   return pauses
+}
+
+/** The agent that asks: the nearest around. */
+function agentIn(calls: Calls): string | undefined {
+  let at: Calls | undefined = calls
+  while (at && at.agent === undefined) at = at.up ?? at.execution.step.level.parent
+  return at?.agent
 }
 
 /** Stores what was told in steps that don't close now. */

@@ -83,7 +83,6 @@ export function approvalsOf(frame: Calls, agent?: string): Approvals {
           payload: encode(request, node, 'approval'),
           schema: jsonSchemaOf(schema),
           due: expires === undefined ? undefined : Math.min(Math.ceil(now() + expires), LAST),
-          agent,
         })
       }
       if (entry.kind === 'expired') return undefined
