@@ -33,16 +33,24 @@ export interface ScriptedReply {
 export interface ScriptedModel extends Model {
   /** What it was asked, in order. */
   readonly requests: readonly ModelRequest[]
-  /** Throws if turns are left over. */
+  /** Throws if turns are left over, and if it was asked more often than it has turns. */
   assertComplete(): void
 }
 
-/** A model that says what it is told to: a list in order, failing when asked more often, or a function as often as asked. */
+/**
+ * A model that says what it is told to: a list in order, failing when asked more often, or a function as often as asked.
+ * Text comes word by word.
+ *
+ * @param options `clock` is what delays go by. @default the platform's
+ * @throws TypeError for turns that are neither
+ */
 export function scriptedModel(
   turns: readonly ScriptedTurn[] | ((request: ModelRequest) => ScriptedReply),
   options: { readonly provider?: string; readonly model?: string; readonly clock?: Clock } = {},
 ): ScriptedModel {
   const { provider = 'scripted', model = 'script', clock = platform } = options
+  if (!Array.isArray(turns) && typeof turns !== 'function')
+    throw new TypeError('Cannot make a scripted model: its turns are neither a list nor a function')
   const requests: ModelRequest[] = []
   const replyTo = (request: ModelRequest): ScriptedReply => {
     requests.push(request)
@@ -70,18 +78,22 @@ export function scriptedModel(
       if (!reply.broken) yield finish(reply)
     },
     assertComplete() {
-      const left = typeof turns === 'function' ? 0 : turns.length - requests.length
+      if (typeof turns === 'function') return
+      const left = turns.length - requests.length
       if (left > 0)
         throw new Error(`Cannot end the script: ${left} of ${turns.length} turns are left`)
+      if (left < 0)
+        throw new Error(
+          `Cannot end the script: it was asked ${requests.length} times, and has ${turns.length} turns`,
+        )
     },
   }
 }
 
 /** Text comes word by word, arguments in two pieces, as models send them. */
 function* eventsOf({ text, reasoning, calls = [], usage }: ScriptedReply): Generator<ModelEvent> {
-  for (const delta of reasoning?.match(/\s*\S+\s*$|\s*\S+/g) ?? [])
-    yield { kind: 'reasoning', delta }
-  for (const delta of text?.match(/\s*\S+\s*$|\s*\S+/g) ?? []) yield { kind: 'text', delta }
+  for (const delta of words(reasoning)) yield { kind: 'reasoning', delta }
+  for (const delta of words(text)) yield { kind: 'text', delta }
   for (const [
     n,
     { tool, args = {}, raw = JSON.stringify(args), id = String(n) },
@@ -94,6 +106,9 @@ function* eventsOf({ text, reasoning, calls = [], usage }: ScriptedReply): Gener
   if (usage) yield { kind: 'usage', usage }
 }
 
+/** A text in pieces, with the spaces before each. */
+const words = (text = ''): readonly string[] => text.match(/\s*\S+(?:\s+$)?|\s+/g) ?? []
+
 function finish({ calls = [], usage }: ScriptedReply): ModelEvent {
   const reason: FinishReason = calls.length > 0 ? 'calls' : 'stop'
   return usage ? { kind: 'finish', reason, usage } : { kind: 'finish', reason }
@@ -102,15 +117,17 @@ function finish({ calls = [], usage }: ScriptedReply): ModelEvent {
 /** Waits; an abort ends it at once. */
 function passed(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
     const stop = (): void => {
       cancel()
+      signal.removeEventListener('abort', stop)
       reject(signal.reason)
     }
     const cancel = clock.after(ms, () => {
       signal.removeEventListener('abort', stop)
       resolve()
     })
-    signal.addEventListener('abort', stop, { once: true })
+    signal.addEventListener('abort', stop)
   })
 }
 
