@@ -4,8 +4,8 @@ import type { NodeInvocation, RunContext } from '../../src/index.ts'
 import { known } from './attributes.ts'
 import { Part, type Made } from './part.ts'
 
-/** How a run came to its end, as far as it is known here. */
-export type Ending = 'success' | 'interrupted' | 'waiting' | 'cancelled' | 'error'
+/** How a run came to its end; nothing where no monitor tells. */
+export type Ending = 'success' | 'interrupted' | 'waiting' | 'cancelled' | 'error' | undefined
 
 /** A call or a request under way, and where. */
 interface Place {
@@ -146,10 +146,10 @@ export class RunTrace {
     if (ns.length === 0) return this.#run.context
     const outer = ns.slice(0, -1)
     const node = nodeOf(ns.at(-1))
-    const calls = [...this.#open].filter(
+    const [one, ...others] = [...this.#open].filter(
       ([, place]) => keyOf(place.ns) === keyOf(outer) && place.node === node,
     )
-    return calls.length === 1 ? calls[0]![0].context : this.#within(outer)
+    return one && others.length === 0 ? one[0].context : this.#within(outer)
   }
 }
 

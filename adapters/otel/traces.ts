@@ -21,9 +21,10 @@ export class Traces {
     { readonly part: Part; readonly of: RunTrace | undefined }
   >()
   /** Runs end with their scope at the latest: monitors hear nothing of one that waits for a clock or was cancelled. */
-  readonly #held = scopeLocal((scope: Scope) => ({ scope, runs: new Set<string>() }), {
+  readonly #held = scopeLocal((scope: Scope) => ({ scope, runs: new Map<string, boolean>() }), {
     close: ({ scope, runs }) => {
-      for (const run of runs) this.#finish(run, scope.signal.aborted ? 'cancelled' : 'waiting')
+      const how = scope.signal.aborted ? 'cancelled' : 'waiting'
+      for (const [run, isTold] of runs) this.#finish(run, isTold ? how : undefined)
     },
   })
 
@@ -34,10 +35,11 @@ export class Traces {
   /** The trace of a run; outside of one there is none. */
   of({ run, thread, scope }: RunContext): RunTrace | undefined {
     if (run === undefined) return undefined
-    const trace = this.#runs.get(run) ?? this.#begin({ run, thread })
+    const told = this.#runs.get(run)
+    const trace = told ?? this.#begin({ run, thread })
     if (!trace.release) {
       const { runs } = this.#held.get(scope)
-      runs.add(run)
+      runs.set(run, told !== undefined)
       trace.release = () => runs.delete(run)
     }
     return trace
@@ -84,8 +86,7 @@ export class Traces {
 
   #begin(begun: Begun): RunTrace {
     const trace = new RunTrace(this.#tracer(), begun)
-    for (const run of this.#runs.size < MOST ? [] : [...this.#runs.keys()].slice(0, 1))
-      this.#finish(run, 'waiting')
+    if (this.#runs.size >= MOST) this.#finish(first(this.#runs), undefined)
     this.#runs.set(begun.run, trace)
     return trace
   }
@@ -95,11 +96,13 @@ export class Traces {
     if (!trace) return
     this.#runs.delete(run)
     trace.release?.()
-    if (status !== 'success') this.#paused.set(run, trace.spanContext)
-    if (this.#paused.size > REMEMBERED) this.#paused.delete([...this.#paused.keys()][0]!)
+    if (status && status !== 'success') this.#paused.set(run, trace.spanContext)
+    if (this.#paused.size > REMEMBERED) this.#paused.delete(first(this.#paused))
     trace.finish(status, errorType)
   }
 }
+
+const first = (map: ReadonlyMap<string, unknown>): string => map.keys().next().value ?? ''
 
 /** What comes of work; nothing if it throws: telemetry changes nothing. */
 export function quietly<Value>(work: () => Value): Value | undefined {
