@@ -22,7 +22,8 @@ export function tell({ id, app, claim, local, over }: Run, event: Told): void {
   const at = iso(app.owner.clock.now())
   const { thread } = claim.head
   each(app, monitors, 'monitor', event.kind, (one) =>
-    one.emit({ run: id, thread, at, ...event } as MonitorEvent),
+    // What one does to it changes nothing.
+    one.emit({ run: id, thread, at, ...structuredClone(event) } as MonitorEvent),
   )
 }
 
