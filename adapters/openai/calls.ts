@@ -41,8 +41,8 @@ export function assembly(): Assembly {
       if (!call || begins) {
         call = { id: id || String(calls.length), wire: id || undefined, tool: '', raw: '' }
         calls.push(call)
-        at.set(slot, call)
       }
+      at.set(slot, call)
       // A name comes in pieces, or again and again as a whole.
       if (name !== call.tool) call.tool += name
       call.raw += delta

@@ -121,7 +121,8 @@ export const callShapes: Readonly<
       [piece(0, a[0], a[1], '{"a"')],
       [piece(0, b[0], b[1], '{"a":')],
       [piece(0, undefined, undefined, '2}')],
-      [piece(0, a[0], undefined, ':1}')],
+      [piece(0, a[0], undefined, ':1')],
+      [piece(0, undefined, undefined, '}')],
     ],
   },
   'no index, in one chunk': { pieces: [[piece(undefined, ...a), piece(undefined, ...b)]] },
@@ -154,6 +155,13 @@ export const callShapes: Readonly<
       [piece(0, 'x', 'add', '')],
       [piece(0, undefined, undefined, a[2])],
       [piece(1, 'x', 'add', b[2])],
+    ],
+    ids: ['x', 'x'],
+  },
+  'one id for two calls, in turns (B32)': {
+    pieces: [
+      [piece(0, 'x', 'add', ''), piece(1, 'x', 'add', '')],
+      [piece(0, undefined, undefined, a[2]), piece(1, undefined, undefined, b[2])],
     ],
     ids: ['x', 'x'],
   },
