@@ -182,6 +182,16 @@ it('has a model, watchers and a user for its own runs only', async () => {
   expect(seen.order.at(-1)).toBe('idle')
 })
 
+it('makes its agent deep, for its own runs only', async () => {
+  const { app, model } = answering()
+  const deep = new ThreadRunner({ app, deep: true })
+  await deep.run('Plan it')
+  await new ThreadRunner({ app, thread: deep.thread }).run('And now?')
+  const [first, second] = model.requests.map(({ tools = [] }) => tools.length)
+  expect(first).toBeGreaterThan(0)
+  expect(second).toBe(0)
+})
+
 it('is what an agent without a model needs', async () => {
   const store = memory()
   const none = agent({ name: 'helper', model: undefined as never })
