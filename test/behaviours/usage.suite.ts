@@ -3,6 +3,7 @@ import {
   addUsage,
   agent,
   append,
+  budget,
   compile,
   field,
   graph,
@@ -39,11 +40,16 @@ const WAYS: Readonly<Record<string, Way>> = {
 
 const cases: Cases = {
   async 'over requests side by side, child graphs, sub-agents, pauses and new processes'(reopen) {
-    for (const rebuilt of [false, true]) {
+    for (const [rebuilt, durability] of [
+      [false, 'step'],
+      [true, 'step'],
+      [true, 'exit'],
+    ] as const) {
       const world = new World()
-      const thread = `t-${rebuilt}`
+      const thread = `t-${rebuilt}-${durability}`
+      const options = { prices, durability, ...quiet() }
       const open = async (): Promise<CompiledGraph> =>
-        compile(talk('talk', world), { store: await reopen(), prices, ...quiet() })
+        compile(talk('talk', world), { ...options, store: await reopen() })
       const first = await open()
       const asked = await first.run({ thread, input: {} })
       equal([asked.status, asked.usage], ['interrupted', times(3)], 'the run that pauses')
@@ -154,6 +160,48 @@ const cases: Cases = {
     equal([dead?.error?.code, dead?.usage], ['lease_lost', times(2)], 'the one that died')
     equal(now?.usage, times(1), 'the next')
     equal(await usageOf(here.app, 't'), times(3), 'the thread')
+  },
+
+  async 'when a run is cancelled that has died, and when a request follows one that has ended'(
+    reopen,
+  ) {
+    const world = new World()
+    const here = machine(await reopen(), talk('t', world), [], { prices })
+    world.hangs = true
+    void told(here.app, { thread: 't', input: {} })
+    while ((await usageOf(here.app, 't'))?.requests !== 2) await pause(1)
+    here.later(LEASE + 1)
+    world.hangs = false
+    await here.app.cancel('t')
+    const [run] = await runsOf(here.app, 't')
+    equal([run?.status, run?.usage], ['cancelled', times(2)], 'the run')
+    const request = { thread: 'u', input: {}, idempotencyKey: 'once' }
+    const { usage } = await here.app.run(request)
+    equal(usage, times(3), 'a run')
+    equal((await here.app.run(request)).usage, usage, 'what the same request says again')
+    equal(await usageOf(here.app, 'u'), times(3), 'its thread')
+  },
+
+  async 'for budgets: since the last input, over the runs that go on, or of the thread in all'(
+    reopen,
+  ) {
+    const store = await reopen()
+    for (const per of ['run', 'thread'] as const) {
+      const world = new World()
+      const options = { hooks: [budget({ tokens: 60, per })], prices, ...quiet() }
+      const app = compile(talk(`talk-${per}`, world), { ...options, store })
+      const refused = async (request: object): Promise<unknown> => {
+        const run = (): Promise<unknown> => app.run({ thread: per, ...request } as never)
+        return (await refusedWith('budget_exceeded', run)).details
+      }
+      equal((await app.run({ thread: per, input: {} })).usage.total, 45, 'tokens by the question')
+      const over = { limit: 'tokens', used: 60, allowed: 60 }
+      // One more request, and then none for the sub-agent.
+      equal(await refused({ answer: 'on' }), over, 'after it')
+      equal((await runsOf(app, per))[0]?.usage.total, 15, 'tokens of the run that failed')
+      if (per === 'thread') equal(await refused({ input: {} }), over, 'the next turn')
+      else equal((await app.run({ thread: per, input: {} })).status, 'interrupted', 'the next turn')
+    }
   },
 
   async 'on branches, not in forks, and in another store'(reopen) {
