@@ -1,6 +1,5 @@
 import { errorInfo } from '../durable/run-record.ts'
-import { isHeddleError } from '../errors.ts'
-import { isPolicyOutcome } from '../hook/outcome.ts'
+import { isHeddleError, type ErrorCode } from '../errors.ts'
 import { tidy } from '../lib/tidy.ts'
 import type { NewMessage } from '../model/message.ts'
 import type { CallResult } from '../tool/tool.ts'
@@ -47,10 +46,16 @@ export function resultEvent(result: CallResult): AgentEvent {
   return tidy<AgentEvent>({ kind: 'tool_result', call, tool, status, value, replayed })
 }
 
+const FATAL: readonly ErrorCode[] = [
+  'budget_exceeded',
+  'run_limit_exceeded',
+  'guardrail_blocked',
+  'no_model',
+]
+
 /** The error of a result that isn't the model's to deal with: a limit, a budget, a guardrail, an agent without a model. */
 export function fatal(result: CallResult): { readonly error: unknown } | undefined {
   if (result.status !== 'error') return undefined
   const { error } = result
-  const ends = isPolicyOutcome(error) || isHeddleError(error, 'no_model')
-  return ends ? { error } : undefined
+  return isHeddleError(error) && FATAL.includes(error.code) ? { error } : undefined
 }

@@ -42,12 +42,14 @@ export function readable(messages: readonly Message[]): NewMessage[] {
   return messages.flatMap((message, at): NewMessage[] => {
     if (message.role === 'tool') return []
     if (message.role !== 'assistant') return [message]
-    const { calls = [], ...said } = message
-    if (message.partial || calls.length === 0)
-      return said.text !== '' && isGoneOnFrom(messages, at) ? [said] : []
-    return [message, ...calls.map((call) => answers.get(call.id) ?? cancelled(call))]
+    const { partial, calls = [], text } = message
+    if (!partial && calls.length > 0)
+      return [message, ...calls.map((call) => answers.get(call.id) ?? cancelled(call))]
+    return text !== '' && isGoneOnFrom(messages, at) ? [withoutCalls(message)] : []
   })
 }
+
+const withoutCalls = ({ calls: _, ...said }: AssistantMessage): NewMessage => said
 
 /** Whether a message of the model counts: one that broke off does once somebody else has spoken. */
 const isGoneOnFrom = (messages: readonly Message[], at: number): boolean => {

@@ -98,7 +98,11 @@ export function requestFrom(name: string, given: object, stamp: Stamp): ModelReq
     const { role, text } = Object(one) as Message
     if (!['system', 'user', 'assistant', 'tool'].includes(role) || typeof text !== 'string')
       throw new TypeError(`${cannot}: message ${at + 1} has no role or no text`)
-    return { ...stamp(), ...tidy<object>({ ...one }) }
+    const { id, createdAt } = one as Partial<Message>
+    return {
+      ...((id === undefined || createdAt === undefined) && stamp()),
+      ...tidy<object>({ ...one }),
+    }
   })
   const copy = decode(encode({ ...tidy<object>(rest), messages: stamped })) as ModelRequest
   return Object.freeze({ ...frozen(copy), ...(extra && { extra }) })
