@@ -3,7 +3,10 @@ import { checkHooks } from '../hook/check.ts'
 import { LONGEST } from '../lib/clock.ts'
 
 const text: Rule = [(value) => typeof value === 'string', 'a string']
-export const name: Rule = [(value) => typeof value === 'string' && value !== '', 'a non-empty string']
+export const name: Rule = [
+  (value) => typeof value === 'string' && value !== '',
+  'a non-empty string',
+]
 export const record: Rule = [
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'an object',
