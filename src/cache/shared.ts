@@ -1,4 +1,6 @@
 import { decode, encode, type Cell } from '../durable/codec.ts'
+import type { Logger } from '../lib/logger.ts'
+import type { Bounds, Watch } from '../lib/within.ts'
 import type { CacheKind } from './envelope.ts'
 import { follow, lead, type Flights, type Lead } from './flight.ts'
 import { keep, recall, type ToolResultCache } from './results.ts'
@@ -14,17 +16,21 @@ export interface Shared {
 export interface Sharing {
   readonly cache: ToolResultCache
   readonly kind: CacheKind
-  readonly key: string
+  /** Rejects, or gives nothing, if there is no key: nothing is shared then. */
+  readonly key: () => Promise<string | undefined>
   readonly flights: Flights
-  readonly signal: AbortSignal
   readonly ttl?: number | undefined
   /** Whether a cached value is one. @default any is */
   readonly good?: (value: unknown) => boolean
-  /** Waits for the cache, as long as it may take; nothing if it takes longer. */
-  patient<Value>(work: () => Promise<Value>): Promise<Value | undefined>
+  /** What it is the cache of, in words. */
+  readonly whose: string
+  /** How long the cache is waited for: one that takes its time is one that knows nothing. */
+  readonly watch: Watch
+  readonly bounds: Bounds
+  readonly logger: Logger
 }
 
-/** Who leads: has to `end` however it ends, on a pause as well; and what keeps the result, once that may be kept. */
+/** Who leads has to `end` however it ends, on a pause as well; and what keeps the result, once that may be kept. */
 export interface Leading {
   flight?: Lead
   save?: () => Promise<unknown>
@@ -37,13 +43,24 @@ export interface Leading {
  * @param leading Is told of the flight, and how to keep what came of it
  */
 export async function shared(
-  { cache, kind, key, flights, signal, ttl, good, patient }: Sharing,
+  { cache, kind, key: keyOf, flights, ttl, good, whose, watch, bounds, logger }: Sharing,
   leading: Leading,
   make: () => Promise<Cell>,
 ): Promise<Shared> {
-  const own = lead(flights, key)
-  if (!own) {
-    const theirs = await follow(flights, key, signal)
+  const { signal } = bounds
+  const patient = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
+    try {
+      return await watch.wait(work, { ...bounds, what: `The cache of ${whose}` })
+    } catch (error) {
+      if (signal.aborted) throw error
+      logger.warn('A cache was given up', { error })
+      return undefined
+    }
+  }
+  const key = await patient(() => keyOf().catch(() => undefined))
+  const own = key === undefined ? undefined : lead(flights, key)
+  if (key === undefined || !own) {
+    const theirs = key === undefined ? key : await follow(flights, key, signal)
     return theirs ? { ...theirs, cached: true } : { cell: await make() }
   }
   leading.flight = own

@@ -1,47 +1,32 @@
 import { cacheKey, tenantNs } from '../cache/key.ts'
-import { shared, type Leading, type Shared } from '../cache/shared.ts'
-import { type Cell } from '../durable/codec.ts'
+import { shared, type Shared } from '../cache/shared.ts'
+import type { Cell } from '../durable/codec.ts'
 import { INSIDE } from '../hook/mark.ts'
-import type { Heard } from './collect.ts'
-import type { RequestContext } from './inside.ts'
 import type { ModelRequest } from './model.ts'
-import type { Asked } from './request.ts'
-
-/** What is cached of an answer. */
-export type Kept = Pick<Heard, 'text' | 'reasoning' | 'finish'>
+import type { Going } from './perform.ts'
 
 /**
  * Looks an answer up, or waits for the same request under way, or asks for all who want the same. Nothing is looked up or
- * kept where tools are offered, or have been called.
- *
- * @param patient Waits for the cache, as long as it may take
+ * kept where tools are offered, or have been called. What is kept is `{ text, reasoning, finish }`.
  */
 export async function cachedOr(
-  { cache: wanted, model }: Asked,
+  going: Going,
   request: ModelRequest,
-  ctx: RequestContext,
-  leading: Leading,
-  patient: <Value>(work: () => Promise<Value>) => Promise<Value | undefined>,
   make: () => Promise<Cell>,
 ): Promise<Shared> {
-  const { signal, [INSIDE]: inside } = ctx
-  const { cache, flights } = inside.host
-  const { tools = [], messages, ...rest } = request
-  const plain = tools.length === 0 && messages.every(({ role }) => role !== 'tool')
-  if (!wanted || !cache || !plain) return { cell: await make() }
-  const payload = {
-    ...rest,
-    messages: messages.map(({ id: _, createdAt: __, ...said }) => said),
-  }
-  const parts = {
-    ns: tenantNs(cache.ns, inside.tenant),
-    provider: model.provider,
-    model: model.model,
-    payload,
-  }
-  const key = await patient(() => cacheKey.llm(parts).catch(() => undefined))
-  if (key === undefined) return { cell: await make() }
+  const { asked, ctx, watch, bounds } = going
+  const { host, tenant } = ctx[INSIDE]
+  const { cache, flights, logger } = host
+  const { tools, messages, ...rest } = request
+  if (!asked.cache || !cache || tools?.length || messages.some(({ role }) => role === 'tool'))
+    return { cell: await make() }
+  const { provider, model } = asked.model
+  const said = messages.map(({ id: _, createdAt: __, ...one }) => one)
+  const ns = tenantNs(cache.ns, tenant)
+  const key = (): Promise<string> =>
+    cacheKey.llm({ ns, provider, model, payload: { ...rest, messages: said } })
   const good = (value: unknown): boolean => typeof Object(value).text === 'string'
-  const sharing = { cache, kind: 'llm', key, flights, signal, good, patient } as const
-  return shared(sharing, leading, make)
+  const whose = `model "${asked.name}"`
+  const sharing = { cache, kind: 'llm', key, flights, good, whose, watch, bounds, logger } as const
+  return shared(sharing, going, make)
 }

@@ -1,4 +1,4 @@
-import { ModelError } from '../errors.ts'
+import { isHeddleError, ModelError } from '../errors.ts'
 import { errorType } from '../hook/name.ts'
 import type { Watch, Bounds } from '../lib/within.ts'
 import type { TokenUsage } from '../usage.ts'
@@ -14,26 +14,24 @@ export interface Heard {
   finish?: FinishReason
 }
 
-const REASONS: readonly string[] = ['stop', 'length', 'calls', 'filter', 'other']
-
-/** A model's failure. The words of others stay out of it, as they may hold secrets; they are in its `cause`. */
-export function broken(
-  { provider, model }: Pick<Model, 'provider' | 'model'>,
-  why: string,
-  cause?: unknown,
-): ModelError {
-  const options = cause === undefined ? undefined : { cause }
-  const message = `Cannot ask model "${provider}/${model}": ${why}`
-  return new ModelError(message, { provider, model }, options)
+/** What a model is heard with. */
+export interface Hearing {
+  /** Our id of the request. */
+  readonly call: string
+  /** What is heard is put in here. */
+  readonly heard: Heard
+  readonly onEvent: Generate<unknown>['onEvent']
+  /** Called when the model is given up, before anybody hears of it. */
+  readonly lost: () => void
+  readonly watch: Watch
+  readonly bounds: Bounds
 }
 
 /**
  * Hears a model out.
  *
- * @param heard What is heard is put in here
- * @param lost Called when the model is given up, before anybody hears of it
- * @throws what the model or `onEvent` throws; ModelError for a stream that breaks off or makes no sense; the reason of the
- *   signal; a `TimeoutError`
+ * @throws ModelError for what the model throws, and for a stream that breaks off or makes no sense; what `onEvent` throws;
+ *   the reason of the signal; a `TimeoutError`
  */
 export async function hear(
   model: Model,
@@ -45,20 +43,18 @@ export async function hear(
   let over = false
   const halt = (reason: unknown): void => {
     over = true
+    lost()
     own.abort(reason)
-    lost(reason)
   }
   const listen = async (): Promise<void> => {
-    const events = model.stream(request, { signal: own.signal, call })
-    if (typeof Object(events)[Symbol.asyncIterator] !== 'function')
-      throw broken(model, 'what stream() gave back is no async iterable')
-    iterator = events[Symbol.asyncIterator]()
-    while (heard.finish === undefined) {
-      const { done, value } = await iterator.next()
+    iterator = await done(model, () =>
+      model.stream(request, { signal: own.signal, call })[Symbol.asyncIterator](),
+    )
+    while (!over && heard.finish === undefined) {
+      const next = await done(model, () => iterator!.next())
       if (over) return
-      if (done) throw broken(model, 'its stream ended without "finish"')
-      if (take(model, heard, value)) await onEvent?.(value)
-      if (over) return
+      if (next.done) throw broken(model, 'its stream ended without "finish"')
+      if (take(model, heard, next.value)) await onEvent?.(next.value)
     }
   }
   try {
@@ -73,68 +69,68 @@ export async function hear(
   }
 }
 
-/** What a model is heard with. */
-export interface Hearing {
-  /** Our id of the request. */
-  readonly call: string
-  readonly heard: Heard
-  readonly onEvent: Generate<unknown>['onEvent']
-  readonly lost: (reason: unknown) => void
-  readonly watch: Watch
-  readonly bounds: Bounds
+/** What a model does. The words of its provider stay out of its failure, as they may hold secrets; they are in the `cause`. */
+async function done<Value>(model: Model, work: () => Value): Promise<Awaited<Value>> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (isHeddleError(cause)) throw cause
+    throw broken(model, `it failed with ${errorType(cause)}`, { cause })
+  }
+}
+
+function broken({ provider, model }: Model, why: string, options?: ErrorOptions): ModelError {
+  const message = `Cannot ask model "${provider}/${model}": ${why}`
+  return new ModelError(message, { provider, model }, options)
+}
+
+/** An event of any kind, which may make no sense. */
+interface Odd {
+  readonly [member: string]: unknown
 }
 
 /** Adds an event to what was heard; tells whether it is of a known kind. */
 function take(model: Model, heard: Heard, event: ModelEvent): boolean {
-  const malformed = (): never => {
-    throw broken(model, `an event "${String(Object(event).kind)}" makes no sense`)
+  const { kind, delta, id, tool, raw, usage, reason = 'other', loaded } = Object(event) as Odd
+  const assert = (good: unknown): void => {
+    if (!good) throw broken(model, `an event "${String(kind)}" makes no sense`)
   }
-  const texts = (...values: unknown[]): boolean =>
-    values.every((value) => typeof value === 'string') || malformed()
-  switch (Object(event).kind) {
+  const texts = (...values: unknown[]): void =>
+    assert(values.every((value) => typeof value === 'string'))
+  switch (kind) {
     case 'text':
-    case 'reasoning': {
-      const { kind, delta } = event as Extract<ModelEvent, { kind: 'text' }>
-      if (texts(delta)) heard[kind] += delta
+    case 'reasoning':
+      texts(delta)
+      heard[kind] += delta as string
       return true
-    }
-    case 'args': {
-      const { id, tool = '', delta } = event as Extract<ModelEvent, { kind: 'args' }>
-      return texts(id ?? '', tool, delta)
-    }
-    case 'call': {
-      const { id, tool, raw } = event as Extract<ModelEvent, { kind: 'call' }>
+    case 'args':
+      texts(id ?? '', tool ?? '', delta)
+      return true
+    case 'call':
       texts(id ?? '', tool, raw)
-      heard.calls.push({ id: id || undefined, tool, raw })
+      heard.calls.push({ id: id || undefined, tool, raw } as Heard['calls'][number])
       return true
-    }
     case 'download':
-      return typeof (event as { loaded: unknown }).loaded === 'number' || malformed()
+      assert(typeof loaded === 'number')
+      return true
     case 'usage':
-    case 'finish': {
-      const { usage, reason = 'other' } = event as Partial<Extract<ModelEvent, { kind: 'finish' }>>
-      if (usage !== undefined) heard.usage = usageFrom(usage) ?? malformed()
-      else if (event.kind === 'usage') malformed()
-      if (event.kind !== 'finish') return true
+    case 'finish':
+      assert(usage === undefined ? kind === 'finish' : Object(usage) === usage)
+      // What is no number wasn't reported.
+      if (usage)
+        heard.usage = Object.fromEntries(
+          Object.entries(usage as TokenUsage).filter(
+            ([, figure]) => Number.isFinite(figure) && figure >= 0,
+          ),
+        )
+      if (kind === 'usage') return true
       texts(reason)
       if (reason === 'error') throw broken(model, 'it finished with an error')
-      heard.finish = REASONS.includes(reason) ? reason : 'other'
+      heard.finish = REASONS.includes(reason as string) ? (reason as FinishReason) : 'other'
       return true
-    }
-    case undefined:
-      return malformed()
   }
+  assert(kind !== undefined)
   return false
 }
 
-/** The figures of a report: what is no number wasn't reported. */
-function usageFrom(usage: unknown): TokenUsage | undefined {
-  if (typeof usage !== 'object' || usage === null) return undefined
-  return Object.fromEntries(
-    Object.entries(usage).filter(([, figure]) => Number.isFinite(figure) && figure >= 0),
-  )
-}
-
-/** The failure of a model, whatever it threw. */
-export const failureOf = (model: Model, error: unknown): unknown =>
-  broken(model, `it failed with ${errorType(error)}`, error)
+const REASONS = ['stop', 'length', 'calls', 'filter']

@@ -3,14 +3,14 @@ import { decode, encode } from '../durable/codec.ts'
 import { isHeddleError } from '../errors.ts'
 import { bounded, type Hooking } from '../hook/bounded.ts'
 import { runAfter, runBeforeOrUndo, runOnError, stops } from '../hook/dispatch.ts'
-import type { LLMInvocation } from '../hook/hook.ts'
+import type { LLMInvocation, ShortCircuit } from '../hook/hook.ts'
 import { INSIDE } from '../hook/mark.ts'
 import { errorType } from '../hook/name.ts'
 import { isPolicyOutcome } from '../hook/outcome.ts'
 import { watch, type Bounds, type Watch } from '../lib/within.ts'
 import type { NewMessage } from './message.ts'
 import { cachedOr } from './cached.ts'
-import { broken, hear, type Heard } from './collect.ts'
+import { hear, type Heard } from './collect.ts'
 import type { RequestContext } from './inside.ts'
 import type { ModelRequest, Reply } from './model.ts'
 import { answerOf, type Answer } from './output.ts'
@@ -21,14 +21,14 @@ import { requestFrom, type Asked } from './request.ts'
 export type OnPartial = (message: NewMessage & { readonly role: 'assistant' }) => void
 
 /** A request on its way. */
-interface Going extends Leading {
+export interface Going extends Leading {
   readonly asked: Asked
   readonly inv: LLMInvocation
   readonly ctx: RequestContext
   readonly watch: Watch
   readonly bounds: Bounds
   /** What is left of a message that broke off. */
-  part: ReturnType<typeof partOf>
+  part: ReturnType<typeof partOf> | undefined
 }
 
 /**
@@ -69,11 +69,8 @@ export async function perform(
   })
   try {
     const reply = await through(going, leave)
-    const what = `The output schema of model "${asked.name}"`
-    const answer = await going.watch.wait(() => answerOf(reply, asked.schema), {
-      ...going.bounds,
-      what,
-    })
+    const bounds = { ...going.bounds, what: `The output schema of model "${asked.name}"` }
+    const answer = await going.watch.wait(() => answerOf(reply, asked.schema), bounds)
     if (!answer.issues) await going.save?.()
     return answer
   } catch (error) {
@@ -105,7 +102,7 @@ async function through(going: Going, leave: () => void): Promise<Reply<unknown>>
   }
   if (inside.ran) return after(inside.ran)
   const verdict = await runBeforeOrUndo(hooks, ['beforeLlm', 'onLlmError'], inv)
-  if (verdict) return after(verdict.shortCircuit as Reply<unknown>)
+  if (verdict) return after(replyIn(verdict))
   let reply: Reply<unknown>
   try {
     reply = await sent(going, leave)
@@ -116,65 +113,44 @@ async function through(going: Going, leave: () => void): Promise<Reply<unknown>>
     const healed = await runOnError(outward, 'onLlmError', inv, error)
     if (!healed) throw error
     going.part = undefined
-    return healed.shortCircuit as Reply<unknown>
+    return replyIn(healed)
   }
   await going.watch.wait(() => inside.keep(reply), { ...bounds, ms: undefined })
   return after(reply)
 }
 
+/** What a hook ended a request with: a denial is thrown. */
+function replyIn({ shortCircuit }: ShortCircuit): Reply<unknown> {
+  if (isHeddleError(shortCircuit)) throw shortCircuit
+  return shortCircuit as Reply<unknown>
+}
+
 /** What the model answers, or is known already. */
 async function sent(going: Going, leave: () => void): Promise<Reply<unknown>> {
-  const { asked, inv, ctx, bounds } = going
-  const { name, model, stamp } = asked
+  const { asked, inv, ctx } = going
+  const { name, model, onEvent } = asked
   const inside = ctx[INSIDE]
   const { id, prices, instead } = inside
-  const request = instead ? requestFrom(name, Object(instead.value) as object, stamp) : inv.request
+  const request = instead
+    ? requestFrom(name, Object(instead.value) as object, asked.stamp)
+    : inv.request
   let heard: Heard = { text: '', reasoning: '', calls: [] }
-  const make = async (): Promise<ReturnType<typeof encode>> => {
+  const lost = (): void => {
+    const usage = heard.usage && usageOf(heard.usage, name, prices)
+    inside.lost(usage)
+    if (heard.text || heard.reasoning) going.part = partOf(heard, name, usage)
+    // Whoever stops a run records at once what there is.
+    if (ctx.signal.aborted) leave()
+  }
+  const { cell, cached } = await cachedOr(going, request, async () => {
     await inside.begin(request)
-    let own: { readonly error: unknown } | undefined
-    const lost = (): void => {
-      const usage = heard.usage && usageOf(heard.usage, name, prices)
-      inside.lost(usage)
-      going.part = partOf(heard, name, usage)
-      // Whoever stops a run records at once what there is.
-      if (ctx.signal.aborted) leave()
-    }
-    const onEvent =
-      asked.onEvent &&
-      (async (event: Parameters<NonNullable<typeof asked.onEvent>>[0]) => {
-        try {
-          await asked.onEvent?.(event)
-        } catch (error) {
-          own = { error }
-          throw error
-        }
-      })
-    try {
-      await hear(model, request, { ...going, call: id, heard, onEvent, lost })
-    } catch (error) {
-      const { aborted } = ctx.signal
-      const late = error instanceof DOMException && error.name === 'TimeoutError'
-      if (own || aborted || late || isHeddleError(error)) throw error
-      throw broken(model, `it failed with ${errorType(error)}`, error)
-    }
+    await hear(model, request, { ...going, call: id, heard, onEvent, lost })
     const { text, reasoning, finish } = heard
     return encode({ text, reasoning, finish })
-  }
-  const patient = async <Value>(work: () => Promise<Value>): Promise<Value | undefined> => {
-    try {
-      return await going.watch.wait(work, { ...bounds, what: `The cache of model "${name}"` })
-    } catch (error) {
-      if (ctx.signal.aborted) throw error
-      inside.host.logger.warn('A cache was given up', { error: errorType(error) })
-      return undefined
-    }
-  }
-  const { cell, cached } = await cachedOr(asked, request, ctx, going, patient, make)
+  })
   if (cached) heard = { ...(decode(cell) as Heard), calls: [] }
   const usage = cached ? { requests: 0 } : usageOf(heard.usage, name, prices)
   const reply = await replyOf(heard, { name, id, usage })
-  if (reply.calls.length > 0 || reply.finish === 'length' || reply.finish === 'filter')
-    delete going.save
+  if (reply.calls.length > 0 || ['length', 'filter'].includes(reply.finish)) delete going.save
   return cached ? { ...reply, cached } : reply
 }

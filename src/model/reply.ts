@@ -31,56 +31,44 @@ export async function replyOf(
   { text, reasoning, calls, finish = 'other' }: Heard,
   { name, id, usage }: { readonly name: string; readonly id: string; readonly usage: TokenUsage },
 ): Promise<Reply<unknown>> {
-  const taken = new Set<string>()
+  const taken = new Set<string | undefined>([undefined])
   const made = await Promise.all(
     calls.map(async ({ id: given, tool, raw }, at): Promise<ToolCall> => {
       let wireId = given
-      for (let n = 2; wireId !== undefined && taken.has(wireId); n++) wireId = `${given}-${n}`
-      if (wireId !== undefined) taken.add(wireId)
-      const own = await callId(id, String(at))
-      return tidy<ToolCall>({ id: own, tool, ...argsOf({ raw }), raw, wireId })
+      for (let n = 2; wireId && taken.has(wireId); n++) wireId = `${given}-${n}`
+      taken.add(wireId)
+      return tidy({ id: await callId(id, `${at}`), tool, ...argsOf({ raw }), raw, wireId })
     }),
   )
-  return whole({ text, calls: made, usage, finish, reasoning: reasoning || undefined, name })
+  return whole({ text, reasoning, calls: made, usage, finish, name })
+}
+
+interface Parts extends Pick<Reply, 'text' | 'calls' | 'finish'> {
+  readonly usage: TokenUsage | undefined
+  readonly reasoning: string | undefined
+  readonly name: string
 }
 
 /** A reply, with the message that it comes to. */
-function whole(parts: {
-  readonly text: string
-  readonly calls: readonly ToolCall[]
-  readonly usage: TokenUsage
-  readonly finish: FinishReason
-  readonly reasoning: string | undefined
-  readonly name: string
-}): Reply<unknown> {
-  const { text, calls, usage, finish, reasoning, name: model } = parts
-  const message = tidy<Said>({
-    role: 'assistant',
-    text,
-    reasoning,
-    calls: calls.length > 0 ? calls : undefined,
-    model,
-    usage,
-  })
+function whole({ text, calls, usage = {}, finish, ...parts }: Parts): Reply<unknown> {
+  const message = { ...said(text, parts.reasoning, parts.name, usage) }
+  if (calls.length > 0) Object.assign(message, { calls })
   return { message, text, output: undefined, calls, usage, finish }
 }
 
-/** What was heard of a message that never ended; nothing if that is nothing. */
+/** What was heard of a message that never ended. */
 export const partOf = (
   { text, reasoning }: Heard,
   name: string,
   usage: TokenUsage | undefined,
-): Said | undefined =>
-  text || reasoning
-    ? tidy<Said>({
-        role: 'assistant',
-        text,
-        reasoning: reasoning || undefined,
-        partial: true,
-        model: name,
-        usage,
-      })
-    : undefined
+): Said => ({ ...said(text, reasoning, name, usage), partial: true })
+
+const said = (
+  text: string,
+  reasoning: string | undefined,
+  model: string,
+  usage: TokenUsage | undefined,
+): Said => tidy<Said>({ role: 'assistant', text, reasoning: reasoning || undefined, model, usage })
 
 /**
  * The reply that a hook gave, as a copy. It needs a `text`; what else it lacks is filled in.
@@ -88,29 +76,28 @@ export const partOf = (
  * @throws ToolUsageError for what is no reply, and for one whose message says something else than it does
  */
 export function replyFrom(value: unknown, name: string, whose: string): Reply<unknown> {
-  const given = decode(encode(value, undefined, 'reply')) as Partial<Reply<unknown>>
-  const { text, calls = [], usage = {}, finish, message, cached } = Object(given) as typeof given
-  const refuse = (why: string): never => {
+  const given = Object(decode(encode(value, undefined, 'reply'))) as Partial<Reply<unknown>>
+  const { text, calls = [], usage = {}, message, cached } = given
+  const assert = (good: unknown, why: string): void => {
+    if (good) return
     throw new ToolUsageError(
       `Cannot use the reply that ${whose} gave for model "${name}": ${why}`,
       {},
     )
   }
-  if (typeof text !== 'string') return refuse('it has no text')
-  const good =
-    Array.isArray(calls) &&
-    calls.every(({ id, tool, raw }) => [id, tool, raw].every((one) => typeof one === 'string'))
-  if (!good) return refuse('its calls are none')
-  if (Object(usage) !== usage) return refuse('its usage is none')
-  const said = Object(message ?? { text, calls }) as Partial<Said>
-  const ids = (of: readonly ToolCall[]): string => JSON.stringify(of.map(({ id }) => id))
-  if (said.text !== text || ids(said.calls ?? []) !== ids(calls))
-    return refuse('its message says something else than it does')
-  const usual = calls.length > 0 ? 'calls' : 'stop'
-  const reply = whole({
-    ...{ text, calls, usage, finish: finish ?? usual },
-    reasoning: said.reasoning,
-    name: said.model ?? name,
-  })
-  return tidy<Reply<unknown>>({ ...reply, cached })
+  assert(typeof text === 'string', 'it has no text')
+  const isCall = ({ id, tool, raw }: ToolCall): boolean =>
+    [id, tool, raw].every((one) => typeof one === 'string')
+  assert(Array.isArray(calls) && calls.every(isCall), 'its calls are none')
+  assert(Object(usage) === usage, 'its usage is none')
+  const told = { text, calls, ...message }
+  const ids = (of: readonly ToolCall[]): string => of.map(({ id }) => id).join()
+  const alike = told.text === text && ids(message ? (message.calls ?? []) : calls) === ids(calls)
+  assert(alike, 'its message says something else than it does')
+  const { finish = calls.length > 0 ? 'calls' : 'stop' } = given
+  const { reasoning, model = name } = { ...message }
+  return {
+    ...whole({ text: text as string, calls, usage, finish, reasoning, name: model }),
+    ...tidy({ cached }),
+  }
 }

@@ -3,7 +3,7 @@ import { tool, type Generate, type Message, type ModelRequest, type NewMessage }
 import { manualClock } from 'heddle/testing'
 import { equal } from '../behaviours/portable.ts'
 import { anything, thrown } from '../tool/parts.ts'
-import { asking, bare, callable, finish, numbered, says, text, type Told } from './parts.ts'
+import { asking, bare, callable, finish, numbered, same, says, text, type Told } from './parts.ts'
 
 type Cases = Readonly<Record<string, () => Promise<void>>>
 
@@ -21,14 +21,14 @@ export const requestCases: Cases = {
     await asking(model, { messages: 'hi' }, { clock })
     const [{ id, ...message }] = (model.requests[0] as ModelRequest).messages as [Message]
     equal(/^msg_.+/.test(id), true, `the id ${id}`)
-    equal(message, { createdAt: '2026-03-01T08:00:00.000Z', role: 'user', text: 'hi' }, 'a text')
+    same(message, { createdAt: '2026-03-01T08:00:00.000Z', role: 'user', text: 'hi' }, 'a text')
     const given: readonly NewMessage[] = [
       { role: 'user', text: 'new', id: 'mine' },
       { role: 'system', text: 'stored', id: 'msg_1', createdAt: '2026-01-01T00:00:00.000Z' },
       { role: 'user', text: 'neither' },
     ]
     await asking(model, { messages: given }, { clock })
-    equal(
+    same(
       model.requests[1]?.messages.slice(0, 2),
       [
         { id: 'mine', createdAt: '2026-03-01T08:00:00.000Z', role: 'user', text: 'new' },
