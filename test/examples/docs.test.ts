@@ -1,9 +1,10 @@
 // The documentation is held to the code: programs equal the examples, other blocks compile as they stand, what is named exists.
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import * as heddle from 'heddle'
+import { build } from 'esbuild'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
@@ -76,6 +77,32 @@ it(
     ).toEqual([expect.stringContaining("'dye'"), expect.stringContaining("'field'")])
   },
 )
+
+describe('blocks about agents', () => {
+  const pages = ['docs/agents.md', 'docs/models.md', 'docs/threads.md']
+  // What asks a provider is for those who have one.
+  const alone = blocks.filter(
+    ({ file, text }) => pages.includes(file) && !EXAMPLE.test(text) && !/https?:\/\//.test(text),
+  )
+  it.each(alone)('run: $file at line $line', async ({ file, line, text }) => {
+    const outfile = join(root, `node_modules/.cache/heddle/${file.replace(/\W/g, '-')}-${line}.mjs`)
+    await build({
+      stdin: { contents: text, resolveDir: root, loader: 'ts' },
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      packages: 'external',
+      logLevel: 'silent',
+    })
+    try {
+      const { stderr } = await promisify(execFile)(process.execPath, [outfile], { cwd: root })
+      expect(stderr).toBe('')
+    } finally {
+      rmSync(outfile)
+    }
+  })
+})
 
 describe.each(documents)('%s', (file) => {
   it('links to what exists', () => {
