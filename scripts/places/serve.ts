@@ -25,6 +25,8 @@ export async function servePage(place: string): Promise<ServedPage> {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost')
     if (pathname === '/report') {
       let body = ''
+      // A chunk may end in the middle of a character.
+      request.setEncoding('utf8')
       request.on('data', (chunk) => (body += String(chunk)))
       request.on('end', () => {
         response.end()

@@ -1,18 +1,11 @@
 // What models reported adds up, per run and per thread, whatever the thread goes through; on stores of the place we run in.
 import {
   addUsage,
-  agent,
-  append,
   budget,
   compile,
-  field,
   graph,
-  reduced,
-  tool,
   type CompiledGraph,
   type Context,
-  type Graph,
-  type Model,
   type Run,
   type Store,
   type TokenUsage,
@@ -30,6 +23,7 @@ import {
   type Cases,
   type Open,
 } from './portable.ts'
+import { of, prices, talk, times, World } from './usage-parts.ts'
 
 const WAYS: Readonly<Record<string, Way>> = {
   'a crash before any commit': 'crash before',
@@ -144,7 +138,7 @@ const cases: Cases = {
     const here = machine(await reopen(), talk('t', world), [], { prices })
     world.hangs = true
     void told(here.app, { thread: 't', input: {} })
-    while (world.asked < 3) await pause(1)
+    while (!world.hung) await pause(1)
     const until = async (n: number): Promise<Run | undefined> => {
       for (;;) {
         const [run] = await runsOf(here.app, 't')
@@ -169,7 +163,7 @@ const cases: Cases = {
     const here = machine(await reopen(), talk('t', world), [], { prices })
     world.hangs = true
     void told(here.app, { thread: 't', input: {} })
-    while ((await usageOf(here.app, 't'))?.requests !== 2) await pause(1)
+    while (!world.hung || (await usageOf(here.app, 't'))?.requests !== 2) await pause(1)
     here.later(LEASE + 1)
     world.hangs = false
     await here.app.cancel('t')
@@ -255,88 +249,7 @@ export function suite(open: Open): readonly Case[] {
   return casesOf('usage', open, cases)
 }
 
-class World {
-  /** Requests that models have answered, and what they said of them. */
-  asked = 0
-  hangs = false
-}
-
-const prices = { 'p/m': { input: 4_000_000, output: 2_000_000, cacheRead: 1_000_000 } }
-const ONE: TokenUsage = {
-  ...{ input: 10, output: 5, cacheRead: 2, total: 15, requests: 1 },
-  cost: 8 * 4 + 2 + 5 * 2,
-}
-
-/** What so many requests come to. */
-function times(n: number): TokenUsage {
-  let sum: TokenUsage = {}
-  for (let i = 0; i < n; i++) sum = addUsage(sum, ONE)
-  return sum
-}
-
 const sorted = (usage: TokenUsage): unknown => Object.entries(usage).sort()
-
-type Stream = (signal: AbortSignal) => AsyncGenerator<object>
-
-const of = (stream: Stream): Model => ({
-  provider: 'p',
-  model: 'm',
-  stream: (_, { signal }) => stream(signal) as never,
-})
-
-/** A model that reports what it used again and again, each time all of it. */
-const modelOf = (world: World): Model =>
-  of(async function* () {
-    world.asked++
-    yield { kind: 'usage', usage: { input: 10 } }
-    yield { kind: 'text', delta: 'a' }
-    // The third request of a process that is about to die.
-    if (world.hangs && world.asked === 3) await new Promise(() => {})
-    yield { kind: 'usage', usage: { input: 10, output: 4 } }
-    yield { kind: 'finish', reason: 'stop', usage: { input: 10, output: 5, cacheRead: 2 } }
-  })
-
-/** Asks twice side by side, once of them in a child graph, and once more before a question; then once more and a sub-agent. */
-function talk(name: string, world: World): Graph {
-  const model = modelOf(world)
-  const state = { log: reduced(field<string[]>([]), append) }
-  const inner = graph({
-    name: 'inner',
-    state,
-    nodes: {
-      say: async (_, ctx) => ({ log: [(await ctx.generate(model, { messages: 'in' })).text] }),
-    },
-    edges: { start: 'say', say: 'end' },
-  })
-  const helper = agent({ name: 'helper', model })
-  const help = tool({
-    name: 'help',
-    description: 'Asks the helper',
-    input: field<object>(),
-    run: async (_, ctx) => {
-      const { messages } = await ctx.child(helper, { messages: [{ role: 'user', text: 'help' }] })
-      return messages.at(-1)?.text
-    },
-  })
-  return graph({
-    name,
-    state,
-    nodes: {
-      a: async (_, ctx) => ({ log: [(await ctx.generate(model, { messages: 'a' })).text] }),
-      b: (_, ctx) => ctx.child(inner, {}),
-      c: {
-        after: ['a', 'b'],
-        async run(_, ctx) {
-          await ctx.generate(model, { messages: 'before' })
-          await ctx.interrupt()
-          await ctx.generate(model, { messages: 'after' })
-          return { log: [String(await ctx.call(help, {}))] }
-        },
-      },
-    },
-    edges: { start: ['a', 'b'], a: 'c', b: 'c', c: 'end' },
-  })
-}
 
 const quiet = () => ({ clock: manualClock(), logger: silent })
 
