@@ -1,4 +1,16 @@
-import { append, each, field, goto, graph, merge, question, reduced, sum, type Graph } from 'heddle'
+import {
+  append,
+  each,
+  field,
+  goto,
+  graph,
+  merge,
+  messages,
+  question,
+  reduced,
+  sum,
+  type Graph,
+} from 'heddle'
 import type { Book } from './book.ts'
 import type { Act, Part, Shape } from './shape.ts'
 import type { Client } from './world.ts'
@@ -10,6 +22,9 @@ export interface Asked {
 
 /** An answer that fits any question. */
 export const ANY = 'to whatever it is'
+
+/** When all is said: messages that bring their time are the same whoever says them. */
+const SAID = '2026-01-01T00:00:00.000Z'
 
 export const answerTo = ({ q }: Asked): string => `to ${q}`
 
@@ -51,7 +66,8 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
     async (state: { readonly round: number }, ctx: Ctx): Promise<unknown> => {
       book.enter(ctx, client)
       const round = name === 'open' ? state.round + 1 : state.round
-      const at = `${shape.name}.${name}${ctx.item === undefined ? '' : `#${ctx.item as number}`}@${round}`
+      const key = `${shape.name}.${name}${ctx.item === undefined ? '' : `#${ctx.item as number}`}`
+      const at = `${key}@${round}`
       const said: unknown[] = []
       for (const [n, act] of part.acts.entries())
         said.push(await perform(act, `${at}/${n}`, ctx, book, client))
@@ -60,6 +76,11 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
         count: 1,
         by: { [at]: said.length },
         best: said.join('').length,
+        // One is new, one takes the place of that of the round before, one goes.
+        chat: [
+          ...[at, key].map((id) => ({ id, role: 'assistant', text: at, createdAt: SAID })),
+          ...(name === 'tail' ? [{ remove: `${shape.name}.join` }] : []),
+        ],
         ...(name === 'open' && { round }),
         ...(plain.includes(name) && { [`p_${name}`]: at }),
       }
@@ -99,6 +120,7 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
       turn: field(0),
       round: field(0),
       log: reduced(field<string[]>([]), append),
+      chat: messages(),
       count: reduced(field(0), sum),
       by: reduced(field<Record<string, number>>({}), merge),
       best: reduced(last as never, (a: number, b: number) => Math.max(a, b)),

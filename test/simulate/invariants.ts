@@ -2,6 +2,7 @@ import type { Key } from 'heddle'
 import { journalRows } from '../../src/durable/journal.ts'
 import { checkpointIn, dueKey, inboxKey, logKey, toldBy } from '../../src/durable/keys.ts'
 import { rowsOf } from '../../src/durable/log.ts'
+import { refsOf } from '../../src/durable/reach.ts'
 import type { Truth } from './truth.ts'
 
 const SPACE = /\/c\/([^/]+)\/[^/]+$/
@@ -80,8 +81,7 @@ function reachable({ head, rows, root, checkpoints }: Truth): ReadonlySet<Key> {
     const [, space] = SPACE.exec(key) ?? []
     if (space === undefined || !spaces.has(space)) continue
     known.add(key)
-    const { p, l = {} } = checkpoints.get(checkpointIn(key))!.state
-    for (const ref of [...(p ? [p] : []), ...Object.values(l)])
+    for (const ref of refsOf(checkpoints.get(checkpointIn(key))!.state))
       // A generation's rows that are written as one later are there for checkpoints before.
       for (let updates = 1; updates <= ref[1]; updates++)
         for (const [from, count] of rowsOf([ref[0], updates]))

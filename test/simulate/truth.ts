@@ -5,6 +5,7 @@ import { readHead, type Head } from '../../src/durable/head.ts'
 import { journalRows, readEntry } from '../../src/durable/journal.ts'
 import { checkpointIn, logKey, rootPrefix } from '../../src/durable/keys.ts'
 import { rowsOf } from '../../src/durable/log.ts'
+import { refsOf } from '../../src/durable/reach.ts'
 import { readPause, readSettlement } from '../../src/durable/pause.ts'
 import { decode } from '../../src/durable/codec.ts'
 import type { Client, World } from './world.ts'
@@ -184,7 +185,7 @@ export class Truth {
       this.#world.violation(`checkpoint ${id} is led to and isn't there`)
       return undefined
     }
-    for (const ref of [...(row.state.p ? [row.state.p] : []), ...Object.values(row.state.l ?? {})])
+    for (const ref of refsOf(row.state))
       for (const [at, count] of rowsOf(ref)) {
         const key = logKey(this.root, ref[0], at, count)
         if (this.text(key) === undefined)
