@@ -134,6 +134,7 @@ const ROWS: readonly (readonly [
       metadata: 'object',
       time: 'time',
       seq: 'count',
+      llm: 'object?',
       before: 'figures?',
     },
   ],

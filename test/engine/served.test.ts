@@ -9,7 +9,7 @@ import {
   type Model,
   type Store,
 } from 'heddle'
-import { scriptedModel, withFaults } from 'heddle/testing'
+import { manualClock, scriptedModel, withFaults } from 'heddle/testing'
 import { expect, it } from 'vitest'
 import { AGENT } from '../../src/graph/agent-mark.ts'
 import { INSIDE } from '../../src/hook/mark.ts'
@@ -172,6 +172,19 @@ it.each<[string, unknown]>([
   expect(await app.state('t1')).toBeUndefined()
 })
 
+it('goes on with the model of a request through its waits', async () => {
+  const [own, brought] = [seeing('own'), seeing('brought')]
+  const clock = manualClock()
+  const sleeping = agentOf(own, (ctx) => ctx.sleep(1000))
+  const app = compile(sleeping, { clock })
+  const ended = app.runUntilDone({ thread: 't1', input: {}, model: brought })
+  await clock.advance(1000)
+  await ended
+  expect([own.asked, brought.asked]).toEqual([0, 1])
+  const llm = { provider: 'p', model: 'brought' }
+  expect(await audits(app)).toEqual([{ llm }, { llm }])
+})
+
 it('hands nodes what a request brings along for agents, for its run only', async () => {
   const seen: unknown[] = []
   const brought = seeing('m')
@@ -220,8 +233,12 @@ const asking = (models: readonly Model[]): Graph =>
   })
 
 /** What an agent is for the engine: a graph that says whose model it asks. */
-function agentOf(model: Model | (() => Model) | undefined): Graph {
+function agentOf(
+  model: Model | (() => Model) | undefined,
+  first: (ctx: Context<never>) => unknown = () => {},
+): Graph {
   const node = async (ctx: Context<never>): Promise<void> => {
+    await first(ctx)
     const { model: brought } = insideOf(ctx)
     const found = brought ?? (typeof model === 'function' ? model() : model)
     await ctx.generate(found as Model, { messages: 'hi' })
