@@ -165,6 +165,43 @@ describe('what a task leaves', () => {
     expect((await story.goOn()).state['log']).toEqual(['try 2', 'whole'])
   })
 
+  it('gives way to a result beside a task that fails', async () => {
+    let broken = true
+    let tries = 0
+    let landed = (): void => {}
+    const result = new Promise<void>((resolve) => (landed = resolve))
+    const make = (): Graph =>
+      graph({
+        name: 'two',
+        state: { log: texts },
+        nodes: {
+          work: {
+            retry: { attempts: 2, delay: 1 },
+            run(_, ctx) {
+              if (++tries === 2) {
+                setTimeout(landed, 1)
+                return { log: ['whole'] }
+              }
+              put(ctx, 'so far')
+              throw new Error('broken')
+            },
+          },
+          async beside() {
+            await result
+            if (broken) throw new Error('broken too')
+            return { log: ['beside'] }
+          },
+        },
+        edges: { start: ['work', 'beside'], work: 'end', beside: 'end' },
+      })
+    const story = new Story(make, 'in process')
+    expect(await failure(story.start())).toMatchObject({ message: 'broken too' })
+    expect((await story.snapshot()).state['log']).toEqual([])
+    broken = false
+    expect((await story.goOn()).state['log']).toEqual(['whole', 'beside'])
+    expect(tries).toBe(2)
+  })
+
   everyWay('is nothing beside a question that is open again', async (open) => {
     const number = fits((value) => typeof value === 'number', 'Expected a number')
     const story = open(

@@ -133,6 +133,42 @@ const cases: Cases = {
     equal(sorted((await usageOf(app, 't')) ?? {}), sorted(run!.usage), 'the thread')
   },
 
+  async 'when a reply could not be stored: it was paid for'(reopen) {
+    let tries = 0
+    let broken = 0
+    const store = await reopen()
+    const flaky: Store = {
+      name: store.name,
+      caps: store.caps,
+      get: (keys) => store.get(keys),
+      list: (range) => store.list(range),
+      clear: (prefix) => store.clear(prefix),
+      commit: async (batch) => {
+        if (broken-- > 0) throw new Error('out of order')
+        return store.commit(batch)
+      },
+    }
+    const model = of(async function* () {
+      // A commit is tried twice.
+      if (tries++ === 0) broken = 2
+      yield { kind: 'finish', reason: 'stop', usage: { input: 3 } }
+    })
+    const app = asks(flaky, (ctx) => ctx.generate(model, { messages: 'x' }))
+    const error = await app.run({ thread: 't', input: {} }).catch(String)
+    equal(String(error), 'Error: out of order', 'how it fails')
+    equal((await app.run({ thread: 't' })).usage.requests, 1, 'the next run')
+    const both = (await runsOf(app, 't')).map(({ status, usage }) => [status, usage.input])
+    equal(
+      both,
+      [
+        ['success', 3],
+        ['error', 3],
+      ],
+      'runs',
+    )
+    equal((await usageOf(app, 't'))?.total, 6, 'the thread')
+  },
+
   async 'when a process dies: its record shows what is known of it, by then and later'(reopen) {
     const world = new World()
     const here = machine(await reopen(), talk('t', world), [], { prices })
