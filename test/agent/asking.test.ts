@@ -27,7 +27,7 @@ it('says of a question which agent asks, the nearest one, however deep in its to
   const child = asks('child', (ctx) => ctx.child(inside, {}))
   const calls = (names: readonly string[]) => [{ calls: names.map((name) => ({ tool: name })) }]
   const second = agent({ name: 'second', model: scriptedModel(calls(['plain'])), tools: [plain] })
-  const sub = asks('sub', (ctx) => ctx.child(second as never, say('Hi')))
+  const sub = asks('sub', (ctx) => ctx.child(second as never, say('Hi') as never))
   const first = agent({
     name: 'first',
     model: scriptedModel(calls(['plain', 'nested', 'child', 'sub'])),
