@@ -1,4 +1,4 @@
-import { agent, compile, memory, type Model } from 'heddle'
+import { agent, compile, memory, toJson, type Batch, type Model } from 'heddle'
 import { scriptedModel } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { eachWay, keepBooks } from '../behaviours/harness.ts'
@@ -141,6 +141,39 @@ describe('a turn of an agent', () => {
     const { state } = await live.outcome
     expect(told(state.messages)).toContain('tool: a')
   })
+})
+
+it('is drawn as the graph that it is', () => {
+  const { nodes, edges } = toJson(agent({ name: 'a', model: scriptedModel([]) }))
+  expect(nodes.map(({ name }) => name)).toEqual(['model', 'tools'])
+  expect(edges.map(({ from, to, kind }) => `${from} ${kind} ${to}`)).toEqual([
+    'start always model',
+    'model maybe tools',
+    'model maybe end',
+    'tools maybe model',
+    'tools maybe end',
+  ])
+})
+
+it('a turn with a tool is two commits, whose rows do not grow with the history', async () => {
+  const store = memory()
+  const sizes: number[] = []
+  const commit = (batch: Batch): ReturnType<typeof store.commit> => {
+    sizes.push((batch.puts ?? []).reduce((sum, { value }) => sum + value.length, 0))
+    return store.commit(batch)
+  }
+  const model = scriptedModel((request) =>
+    read(request).length < 20 ? { calls: [wants('look')] } : { text: 'Done.' },
+  )
+  const counting = { ...store, commit }
+  const app = compile(agent({ name: 'a', model, tools: [noting('look', [])], maxTurns: 21 }), {
+    store: counting,
+  })
+  await app.run({ thread: 't', input: say('Go') })
+  // The claim, that it runs, and the last answer.
+  expect(sizes).toHaveLength(2 * 20 + 3)
+  const [early, late] = [sizes.slice(4, 8), sizes.slice(-6, -2)]
+  expect(Math.max(...late)).toBeLessThan(Math.max(...early) * 1.2)
 })
 
 describe('what an agent asks with', () => {
