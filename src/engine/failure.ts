@@ -1,7 +1,6 @@
 import { pauseKey } from '../durable/keys.ts'
 import { isHeddleError } from '../errors.ts'
 import type { Key, Put } from '../store/store.ts'
-import { foldLeavings } from './leave.ts'
 import { resultEntry } from './result.ts'
 import { indexPuts } from './pause-index.ts'
 import { stepsOf, type Run } from './run.ts'
@@ -46,7 +45,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   }
   if (level) {
     leaveLog(stepsOf(level), puts)
-    if (reopened.length === 0) await foldLeavings(run, puts)
+    if (reopened.length === 0) for (const step of stepsOf(level)) await step.leavings?.fold(puts)
     head.seq = Math.max(head.seq, level.log.seq)
   }
   const status = run.stopped?.status ?? 'error'

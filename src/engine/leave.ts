@@ -3,14 +3,8 @@ import type { Put } from '../store/store.ts'
 import type { Execution } from './execution.ts'
 import { fold } from './fold.ts'
 import { accepted } from './result.ts'
-import { stepsOf, type Run } from './run.ts'
+import type { Step } from './step.ts'
 import { fieldAt, isPromise, type Update } from './take.ts'
-
-/** What an attempt of a task leaves if it comes to nothing. */
-export interface Leaving {
-  readonly attempt: number
-  readonly updates: (Update | Promise<Update>)[]
-}
 
 /**
  * Leaves something in the lists of a level's state, should the run fail or be cancelled before the task has finished: going
@@ -20,51 +14,64 @@ export interface Leaving {
  * @throws TypeError for any other field; SchemaError, UnserializableValue
  */
 export function leave(execution: Execution, update: Readonly<Record<string, unknown>>): void {
-  const { step, node, attempt } = execution
+  const { step, node } = execution
   const { plan } = step.level
   for (const name of Object.keys(update)) {
     const field = plan.fields[fieldAt(plan, name, { graph: plan.name, node: node.name })]
     if (!LISTS.includes(field?.kind as string))
       throw new TypeError(`Cannot leave field "${name}" of graph "${plan.name}": it is no list`)
   }
-  const accept = accepted(execution, update)
+  const late = accepted(execution, update)
   // Looked at when the run fails, if it does.
-  if (isPromise(accept)) accept.catch(() => {})
-  step.leavings ??= new Map()
-  const known = step.leavings.get(execution)
-  if (known?.attempt === attempt) known.updates.push(accept)
-  else step.leavings.set(execution, { attempt, updates: [accept] })
+  if (isPromise(late)) late.catch(() => {})
+  step.leavings ??= new Leavings(step)
+  step.leavings.add(execution, late)
 }
 
 const LISTS = ['list', 'messages']
 
-/**
- * Folds what tasks have left that didn't finish, and adds the rows of where their levels stand then: new checkpoints with
- * the same tasks, so that what the journal has of them goes on counting. Without anything left it adds nothing.
- */
-export async function foldLeavings(run: Run, puts: Put[]): Promise<void> {
-  const { claim, level: top, app } = run
-  for (const { level, executions, leavings } of top ? stepsOf(top) : []) {
-    if (!leavings) continue
-    const { plan, state } = level
+/** What the tasks of a step leave if they come to nothing. Made by `leave`, so that an app without agents bundles none of it. */
+export class Leavings {
+  readonly #step: Step
+  readonly #of: Map<Execution, { attempt: number; updates: (Update | Promise<Update>)[] }> =
+    new Map()
+
+  constructor(step: Step) {
+    this.#step = step
+  }
+
+  add(execution: Execution, update: Update | Promise<Update>): void {
+    const { attempt } = execution
+    const known = this.#of.get(execution)
+    if (known?.attempt === attempt) known.updates.push(update)
+    else this.#of.set(execution, { attempt, updates: [update] })
+  }
+
+  /**
+   * Folds what tasks have left that didn't finish, and adds the rows of where their level stands then: a new checkpoint
+   * with the same tasks, so that what the journal has of them goes on counting.
+   */
+  async fold(puts: Put[]): Promise<void> {
+    const { level, executions } = this.#step
+    const { plan, state, run } = level
     let some = false
     for (const execution of executions) {
       if (execution.status === 'done') continue
-      for (const late of leavings.get(execution)?.updates ?? []) {
+      for (const late of this.#of.get(execution)?.updates ?? []) {
         try {
           const update = await late
           await fold(plan, state, [{ node: execution.node, update }])
           some ||= update.some(([, cells]) => (cells as Cell[]).length > 0)
         } catch (error) {
           const about = { graph: plan.name, node: execution.node.name, error }
-          app.logger.warn('What a task left could not be kept', about)
+          run.app.logger.warn('What a task left could not be kept', about)
         }
       }
     }
-    if (!some) continue
-    const id = claim.id()
+    if (!some) return
+    const id = run.claim.id()
     level.write(id, 'update', puts)
     if (level.parent) puts.push(...run.noteChild(level))
-    else claim.head.checkpoint = id
+    else run.claim.head.checkpoint = id
   }
 }

@@ -1,5 +1,5 @@
 import { Execution } from './execution.ts'
-import type { Leaving } from './leave.ts'
+import type { Leavings } from './leave.ts'
 import type { Level } from './level.ts'
 import { restore, resultEntry } from './result.ts'
 
@@ -21,7 +21,7 @@ export class Step {
   keeping: Promise<unknown> | undefined
   #onStop: ((reason: unknown) => void) | undefined
   /** What tasks leave that don't finish; see `leave`. */
-  leavings: Map<Execution, Leaving> | undefined
+  leavings: Leavings | undefined
 
   constructor(level: Level) {
     this.level = level
