@@ -13,7 +13,7 @@ import { reserve } from './reserve.ts'
 import { entryOf, round, type Rounds } from './round.ts'
 
 /** How a model is asked. */
-export interface AskOptions {
+export interface Asking {
   /** The agent that asks. */
   readonly agent?: string
   /** Stores the reply, so that a node that is entered again gets the same one. @default false: what the node returns says it all */
@@ -34,7 +34,7 @@ export async function ask<Output = undefined>(
   calls: Calls,
   model: Model,
   given: Generate<Output>,
-  options: AskOptions = {},
+  options: Asking = {},
 ): Promise<Reply<Output>> {
   const { id: task, execution } = calls
   const { run } = execution.step.level

@@ -9,7 +9,7 @@ import { perform } from '../model/perform.ts'
 import type { Asked } from '../model/request.ts'
 import type { Ending } from '../tool/tool.ts'
 import type { Calls } from './calls.ts'
-import type { AskOptions } from './generate.ts'
+import type { Asking } from './generate.ts'
 import { meterOf } from './meter.ts'
 import { cellOf } from './replay.ts'
 import type { Begun, Room } from './reserve.ts'
@@ -21,7 +21,7 @@ export interface Rounds {
   readonly calls: Calls
   readonly want: Asked
   readonly room: Room
-  readonly options: AskOptions
+  readonly options: Asking
   /** A model was asked. */
   asked: boolean
   /** What is told once it is recorded. */
@@ -131,6 +131,7 @@ function insideOf(
     },
     lost: (usage) => use.end(counts, usage),
     failed(error) {
+      if (!counts) return
       const { message } = Object(error) as Partial<Error>
       const context = 'model_call'
       tell(run, {

@@ -6,7 +6,7 @@ import type { ToolCall } from '../tool/tool.ts'
 import { addUsage, costOf, type Prices, type TokenUsage } from '../usage.ts'
 import { argsOf } from './args.ts'
 import type { Heard } from './collect.ts'
-import type { FinishReason, Reply } from './model.ts'
+import type { Reply } from './model.ts'
 
 /** What an assistant's message is before it has an id. */
 type Said = Reply['message']

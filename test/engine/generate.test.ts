@@ -17,7 +17,7 @@ import {
 } from 'heddle'
 import { manualClock, scriptedModel } from 'heddle/testing'
 import { INSIDE } from '../../src/hook/mark.ts'
-import { ask, type AskOptions } from '../../src/engine/generate.ts'
+import { ask, type Asking } from '../../src/engine/generate.ts'
 import type { NodeInside } from '../../src/tool/inside.ts'
 import { all, failure, keepBooks } from '../behaviours/harness.ts'
 import { calling, resultOf } from '../behaviours/calls-parts.ts'
@@ -49,7 +49,7 @@ function watched(work: (ctx: Context) => unknown, options: CompileOptions = {}) 
 }
 
 /** Asks as agents do. */
-const askIn = (ctx: Context, model: Model, request: Generate, options: AskOptions) =>
+const askIn = (ctx: Context, model: Model, request: Generate, options: Asking) =>
   ask((ctx as unknown as { [INSIDE]: NodeInside })[INSIDE].calls, model, request, options)
 
 describe('monitors', () => {

@@ -164,12 +164,10 @@ describe('an abort', () => {
   })
 
   test('between two words ends it with the next', async () => {
-    const model = scriptedModel([{ text: 'one two', delay: 0 }], { clock: manualClock() })
     const caller = new AbortController()
-    const instant = scriptedModel([{ text: 'one two' }])
-    const iterator = instant
-      .stream(request(), { signal: caller.signal, call: 'c' })
-      [Symbol.asyncIterator]()
+    const model = scriptedModel([{ text: 'one two' }])
+    const events = model.stream(request(), { signal: caller.signal, call: 'c' })
+    const iterator = events[Symbol.asyncIterator]()
     await iterator.next()
     caller.abort(new Error('enough'))
     await expect(iterator.next()).rejects.toThrow('enough')
