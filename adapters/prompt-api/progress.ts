@@ -13,7 +13,7 @@ export class Progress {
   /** Listens to the monitor that `create` gives. */
   watch(monitor: EventTarget): void {
     monitor.addEventListener('downloadprogress', (event) => {
-      const { loaded, total } = event as ProgressEvent
+      const { loaded, total } = event as Event & { readonly loaded: number; readonly total: number }
       this.#told.push({ kind: 'download', loaded, total })
       this.#wake?.()
       this.#listen?.(loaded)

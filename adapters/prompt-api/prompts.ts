@@ -36,7 +36,7 @@ async function partOf({ mediaType, data }: FilePart, signal: AbortSignal): Promi
   if (type !== 'image' && type !== 'audio')
     throw new Shortcoming(`it takes no files of type "${mediaType}"`)
   if (typeof data !== 'string')
-    return { type, value: new Blob([data as BlobPart], { type: mediaType }) }
+    return { type, value: new Blob([data as Uint8Array<ArrayBuffer>], { type: mediaType }) }
   // The model has no network: the page gets it.
   const response = await fetch(data, { signal })
   if (!response.ok) throw new Shortcoming(`a file of it answered ${response.status}`)

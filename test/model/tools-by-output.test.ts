@@ -123,7 +123,8 @@ describe('what the model says', () => {
         expect(textOf(events), `${raw} by ${size}`).toBe(answer)
         const deltas = events.flatMap((event) => (event.kind === 'text' ? [event.delta] : []))
         expect(deltas.length).toBeGreaterThan(2)
-        for (const delta of deltas) expect(delta.isWellFormed?.() ?? true, delta).toBe(true)
+        // It throws for half a character.
+        for (const delta of deltas) expect(encodeURIComponent(delta)).not.toBe('')
         expect(events.at(-1)).toEqual({ kind: 'finish', reason: 'stop' })
       }
   })
