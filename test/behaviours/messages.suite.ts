@@ -1,19 +1,9 @@
 // Lists of messages (B14): ids given once, whoever watches; replaced in place, removed by id, and stored as what changed.
-import {
-  compile,
-  each,
-  field,
-  graph,
-  messages,
-  type CompileOptions,
-  type Message,
-  type NewMessage,
-  type RemoveMessage,
-  type Store,
-  type StreamEvent,
-} from 'heddle'
+import { compile, each, field, graph, messages, type Message, type StreamEvent } from 'heddle'
 import { countingIds, manualClock } from 'heddle/testing'
 import { silent } from '../fakes/silent.ts'
+import { listed } from './messages-listed.ts'
+import { options, saying, START, texts, user, type Update } from './messages-parts.ts'
 import {
   all,
   casesOf,
@@ -24,37 +14,6 @@ import {
   type Cases,
   type Open,
 } from './portable.ts'
-
-type Update = readonly (NewMessage | RemoveMessage)[]
-
-const START = '2026-01-01T00:00:00.000Z'
-const user = (text: string, id?: string): NewMessage => ({
-  role: 'user',
-  text,
-  ...(id !== undefined && { id }),
-})
-const texts = (list: readonly Message[] | undefined): readonly string[] =>
-  (list ?? []).map(({ text }) => text)
-
-/** Says what it is told to, step by step. */
-const saying = (...steps: readonly ((list: readonly Message[]) => Update)[]) =>
-  graph({
-    name: 'saying',
-    state: { chat: messages(), step: field(0) },
-    nodes: {
-      say: ({ chat, step }) => ({ chat: steps[step]?.(chat) ?? [], step: step + 1 }),
-    },
-    edges: { start: 'say', say: ({ step }) => (step < steps.length ? 'say' : 'end') },
-  })
-
-/** With ids that are counted and a clock that stands still. */
-const options = (store: Store, more: CompileOptions = {}): CompileOptions => ({
-  store,
-  newId: countingIds(),
-  clock: manualClock(START),
-  logger: silent,
-  ...more,
-})
 
 const cases: Cases = {
   async 'messages without ids get one each, the same for whoever watches (B14)'(reopen) {
@@ -328,78 +287,6 @@ const cases: Cases = {
     equal(error.details.node, 'say', 'node')
     equal(await app.messages('t'), [], 'messages')
   },
-
-  async 'the last messages are listed, those before one of them, by tenant'(reopen) {
-    const steps = Array.from({ length: 120 }, (_, n) => () => [user(`${n}`, `m${n}`)])
-    const said = saying(
-      ...steps,
-      () => [user('last', 'm3'), { remove: 'm118' }],
-      () => [user('again', 'm118'), user('5', 'm5')],
-    )
-    const app = compile(said, options(await reopen(), { stepLimit: 200 }))
-    const { state } = await app.run({ thread: 't', input: {} })
-    equal(state.chat.length, 120, 'messages')
-    equal(await app.messages('t'), state.chat.slice(-100), 'the last hundred')
-    equal(await app.messages('t', { limit: Infinity }), state.chat, 'all')
-    for (const limit of [0, 1, 2, 3, 50]) {
-      equal(
-        await app.messages('t', { limit }),
-        limit ? state.chat.slice(-limit) : [],
-        `the last ${limit}`,
-      )
-      for (const before of ['m118', 'm119', 'm60', 'm3', 'm0']) {
-        const at = state.chat.findIndex(({ id }) => id === before)
-        const expected = state.chat.slice(Math.max(0, at - limit), at)
-        equal(await app.messages('t', { limit, before }), expected, `${limit} before ${before}`)
-      }
-    }
-    equal(await app.messages('t', { before: 'none' }), [], 'before one that is none')
-    equal(await app.messages('nobody'), [], 'of no thread')
-    const tenant = app.tenant('ann')
-    equal(await tenant.messages('t'), [], 'of another tenant')
-    await tenant.run({ thread: 't', input: { chat: [user('mine')], step: 122 } })
-    equal(texts(await tenant.messages('t')), ['mine'], 'of a tenant')
-    const none = compile(
-      graph({ name: 'none', state: {}, nodes: { a: () => {} }, edges: { start: 'a', a: 'end' } }),
-      {
-        store: await reopen(),
-      },
-    )
-    await none.run({ thread: 'n', input: {} })
-    equal(await none.messages('n'), [], 'of a graph without any')
-  },
-
-  async 'a fork has the messages of its checkpoint, or others, and goes on from there'(reopen) {
-    const said = saying(
-      () => [user('a')],
-      () => [user('b')],
-      (list) => [{ ...list[0]!, text: 'A' }],
-    )
-    const app = compile(said, options(await reopen()))
-    await app.run({ thread: 't', input: {} })
-    const past = await all(app.history('t'))
-    equal(
-      past.map(({ state }) => texts(state.chat).join('')),
-      ['Ab', 'ab', 'a', ''],
-      'history',
-    )
-    const [, , one] = past as [unknown, unknown, (typeof past)[0]]
-    await app.fork('t', { from: one.checkpoint, to: 'u' })
-    equal(await app.messages('u'), one.state.chat, 'of a new thread')
-    equal(texts((await app.run({ thread: 'u' })).state.chat), ['A', 'b'], 'as it goes on')
-    await app.fork('t', {
-      from: one.checkpoint,
-      update: { chat: [user('z'), ...one.state.chat] as Message[] },
-    })
-    const [z, a] = await app.messages('t')
-    equal([z?.text, a], ['z', one.state.chat[0]], 'others')
-    equal(z?.id.startsWith('msg_'), true, 'an id')
-    equal(texts((await app.run({ thread: 't' })).state.chat), ['A', 'a', 'b'], 'as it goes on')
-    const error = await refusedWith('schema_error', () =>
-      app.fork('t', { from: one.checkpoint, update: { chat: [{ remove: a!.id }] as never } }),
-    )
-    equal(error.details.field, 'chat', 'a removal from nothing')
-  },
 }
 
 /** The same with the members in the order of another: that of objects isn't looked at otherwise. */
@@ -411,5 +298,5 @@ function reordered(like: readonly object[], values: readonly object[]): unknown 
 
 /** The cases, against stores of the place we run in. */
 export function suite(open: Open): readonly Case[] {
-  return casesOf('messages', open, cases)
+  return casesOf('messages', open, { ...cases, ...listed })
 }

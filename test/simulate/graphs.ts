@@ -61,6 +61,9 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
   const parts = [...shape.branches.flat(), shape.open, shape.join, shape.tail]
   const plain = [...names, 'open', 'join', 'tail'].filter((_, n) => parts[n]!.plain)
 
+  /** Every other graph keeps messages, the others a list. */
+  const talks = shape.branches.length % 2 === 0
+
   const run =
     (name: string, part: Part) =>
     async (state: { readonly round: number }, ctx: Ctx): Promise<unknown> => {
@@ -71,16 +74,20 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
       const said: unknown[] = []
       for (const [n, act] of part.acts.entries())
         said.push(await perform(act, `${at}/${n}`, ctx, book, client))
+      const line = `${at}: ${said.join(', ')}`
       const update: Update = {
-        log: [`${at}: ${said.join(', ')}`],
+        // Of messages one is new, one takes the place of that of the round before, one goes.
+        ...(talks
+          ? {
+              chat: [
+                ...[at, key].map((id) => ({ id, role: 'assistant', text: line, createdAt: SAID })),
+                ...(name === 'tail' ? [{ remove: `${shape.name}.join` }] : []),
+              ],
+            }
+          : { log: [line] }),
         count: 1,
         by: { [at]: said.length },
         best: said.join('').length,
-        // One is new, one takes the place of that of the round before, one goes.
-        chat: [
-          ...[at, key].map((id) => ({ id, role: 'assistant', text: at, createdAt: SAID })),
-          ...(name === 'tail' ? [{ remove: `${shape.name}.join` }] : []),
-        ],
         ...(name === 'open' && { round }),
         ...(plain.includes(name) && { [`p_${name}`]: at }),
       }
@@ -119,8 +126,7 @@ export function build(shape: Shape, book: Book, client: Client | undefined): Gra
     state: {
       turn: field(0),
       round: field(0),
-      log: reduced(field<string[]>([]), append),
-      chat: messages(),
+      ...(talks ? { chat: messages() } : { log: reduced(field<string[]>([]), append) }),
       count: reduced(field(0), sum),
       by: reduced(field<Record<string, number>>({}), merge),
       best: reduced(last as never, (a: number, b: number) => Math.max(a, b)),
@@ -232,8 +238,11 @@ async function perform(
           act.keyed ? { key: `${at}.${turn}` } : {},
         ),
       )
-      const states = (await Promise.all(calls)) as { readonly log: readonly string[] }[]
-      return states.map(({ log }) => log.join('; '))
+      const states = (await Promise.all(calls)) as {
+        readonly log?: readonly string[]
+        readonly chat: readonly { readonly text: string }[]
+      }[]
+      return states.map(({ chat, log = chat.map(({ text }) => text) }) => log.join('; '))
     }
   }
 }
