@@ -64,7 +64,7 @@ export async function ask<Output = undefined>(
     const last = entryOf(task, place, 'call', ending)
     if (ending.status === 'success' && rounds.asked) {
       // After a stop nothing more is written.
-      if (!room.alive()) return await new Promise(() => {})
+      if (!room.alive()) return await room.gone()
       await run.note(last)
     } else {
       // A pause keeps it; whoever tries a failure again asks again.

@@ -25,6 +25,8 @@ export interface Room {
   enter(begun: Begun, onWait?: () => void): Calls
   /** It has ended. */
   end(): void
+  /** Nobody waits for it any more: it has ended, and never settles. */
+  gone(): Promise<never>
 }
 
 /** Makes room for a call. From here on the task doesn't count as paused before the call has ended, or waits itself. */
@@ -34,6 +36,12 @@ export function reserve(calls: Calls, kind: 'tool' | 'model'): Room {
   const { run } = execution.step.level
   const underWay = calls.call()
   execution.busy++
+  const end = (): void => {
+    underWay()
+    if (execution.attempt !== attempt) return
+    execution.busy--
+    execution.quiet()
+  }
   return {
     alive: calls.life(),
     async begin(named) {
@@ -57,11 +65,10 @@ export function reserve(calls: Calls, kind: 'tool' | 'model'): Room {
       underWay(frame)
       return frame
     },
-    end() {
-      underWay()
-      if (execution.attempt !== attempt) return
-      execution.busy--
-      execution.quiet()
+    end,
+    gone() {
+      end()
+      return new Promise(() => {})
     },
   }
 }

@@ -47,7 +47,7 @@ export async function round(
   const { run } = calls.execution.step.level
   if (!room.alive()) {
     begun.use.end(false)
-    return new Promise(() => {})
+    return room.gone()
   }
   const frame = room.enter(begun)
   // Something in it is open, and nothing has come for it.

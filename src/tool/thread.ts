@@ -86,8 +86,7 @@ function placed(
     }
     if (!room.alive()) {
       use.end(false)
-      room.end()
-      return new Promise(() => {})
+      return room.gone()
     }
     const frame = room.enter(begun, onWait)
     frame.agent = agent

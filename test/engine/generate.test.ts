@@ -8,6 +8,7 @@ import {
   memory,
   runLimits,
   shortCircuit,
+  tool,
   type CompileOptions,
   type Context,
   type Generate,
@@ -349,6 +350,27 @@ test('a node that has ended has no use for a reply that comes late', async () =>
   const app = compile(twice)
   const outcome = await app.runUntilDone({ thread: 't', input: {} })
   expect(outcome.state).toEqual({ out: 'second' })
+})
+
+test("a request of an attempt that is over is in nobody's way", async () => {
+  const model = says([never()], [used(1)])
+  let tries = 0
+  const asks = tool({
+    name: 'asks',
+    description: '',
+    input: numbered,
+    retry: { attempts: 2, delay: 0 },
+    run(_, ctx) {
+      void ctx.generate(model, hi)
+      if (++tries === 1) throw new Error('busy')
+      return 'done'
+    },
+  })
+  const app = compile(
+    calling(async (ctx) => [await ctx.call(asks, { n: 1 }), await ctx.interrupt('ok?')]),
+  )
+  expect((await app.run({ thread: 't', input: {} })).status).toBe('interrupted')
+  expect(resultOf(await app.run({ thread: 't', answer: 1 }))).toEqual(['done', 1])
 })
 
 test('what a schema makes of an answer must be storable where it is recorded', async () => {
