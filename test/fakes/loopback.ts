@@ -1,5 +1,4 @@
 // A handler on a port of this machine, by the server that Node, Deno or Bun has.
-import type { AddressInfo } from 'node:net'
 
 type Handler = (request: Request) => Promise<Response>
 
@@ -11,6 +10,7 @@ export interface Loopback {
 
 interface Servers {
   readonly Bun?: { serve(options: object): { port: number; stop(now: boolean): Promise<void> } }
+  readonly process: { getBuiltinModule(name: string): unknown }
   readonly Deno?: {
     serve(
       options: object,
@@ -19,8 +19,32 @@ interface Servers {
   }
 }
 
+/** What of Node is used, so that this file has its types in every place. */
+interface NodeHttp {
+  createServer(handler: (from: NodeRequest, to: NodeResponse) => Promise<void>): {
+    listen(port: number, host: string, then: () => void): void
+    address(): { readonly port: number }
+    close(then: () => void): void
+    closeAllConnections(): void
+  }
+}
+
+interface NodeRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | string[]>>
+}
+
+interface NodeResponse {
+  writeHead(status: number, headers: object): void
+  write(bytes: Uint8Array, then: () => void): void
+  on(event: 'close', listener: () => void): void
+  end(): void
+  destroy(): void
+}
+
 const hostname = '127.0.0.1'
-const { Bun, Deno } = globalThis as Servers
+const { Bun, Deno, process } = globalThis as unknown as Servers
 
 /** Serves until it is closed. */
 export async function loopback(handler: Handler): Promise<Loopback> {
@@ -41,11 +65,13 @@ export async function loopback(handler: Handler): Promise<Loopback> {
 
 async function onNode(handler: Handler): Promise<Loopback> {
   // Not imported: bundles for other places have none of these.
-  const { createServer } = process.getBuiltinModule('node:http')
-  const { Readable } = process.getBuiltinModule('node:stream')
+  const { createServer } = process.getBuiltinModule('node:http') as NodeHttp
+  const { Readable } = process.getBuiltinModule('node:stream') as {
+    readonly Readable: { toWeb(from: NodeRequest): ReadableStream }
+  }
   const server = createServer(async (from, to) => {
     const request = new Request(`http://${hostname}${from.url}`, {
-      method: from.method!,
+      method: from.method,
       headers: Object.entries(from.headers).map(([name, value]) => [name, String(value)]),
       body: Readable.toWeb(from),
       duplex: 'half',
@@ -59,7 +85,7 @@ async function onNode(handler: Handler): Promise<Loopback> {
         const { done, value } = (await reader?.read()) ?? { done: true }
         if (done) break
         // Each chunk a packet of its own.
-        await new Promise((resolve) => to.write(value, resolve))
+        await new Promise<void>((resolve) => to.write(value, resolve))
       }
       to.end()
     } catch {
@@ -68,10 +94,10 @@ async function onNode(handler: Handler): Promise<Loopback> {
   })
   await new Promise<void>((resolve) => server.listen(0, hostname, resolve))
   return {
-    url: `http://${hostname}:${(server.address() as AddressInfo).port}`,
+    url: `http://${hostname}:${server.address().port}`,
     async close() {
       server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      await new Promise<void>((resolve) => server.close(resolve))
     },
   }
 }
