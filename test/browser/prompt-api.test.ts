@@ -4,13 +4,11 @@ import { expect, test } from 'vitest'
 test('Chromium for tests has the API but no model, and says so', async () => {
   expect('LanguageModel' in globalThis).toBe(true)
   expect(await promptApiAvailability()).toBe('unavailable')
-  const request = promptApi()
-    .stream(
-      { messages: [{ role: 'user', id: 'm', text: 'Hello', createdAt: '' }] },
-      { signal: new AbortController().signal, call: 'call_1' },
-    )
-    [Symbol.asyncIterator]()
-    .next()
+  const events = promptApi().stream(
+    { messages: [{ role: 'user', id: 'm', text: 'Hello', createdAt: '' }] },
+    { signal: new AbortController().signal, call: 'call_1' },
+  )
+  const request = events[Symbol.asyncIterator]().next()
   await expect(request).rejects.toMatchObject({
     code: 'model_error',
     message:
