@@ -1,4 +1,5 @@
 import type { RunContext } from '../graph/context.ts'
+import type { Retry } from '../graph/graph.ts'
 import type { Message } from '../model/message.ts'
 import type { Model } from '../model/model.ts'
 import type { Schema } from '../schema.ts'
@@ -36,6 +37,8 @@ export interface AgentSpec<Output = undefined, Handoff extends string = never> {
     messages: readonly Message[],
     ctx: RunContext,
   ) => readonly Message[] | Promise<readonly Message[]>
+  /** Asks the model again when its provider fails (`model_error`), as a node's `retry` does; other failures aren't retried. @default one attempt */
+  readonly retry?: Retry
   /** Settings every request gets. */
   readonly settings?: AgentSettings
 }

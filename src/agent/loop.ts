@@ -1,5 +1,6 @@
 import { AGENT, type AgentMark } from '../graph/agent-mark.ts'
-import { graph, type Graph } from '../graph/graph.ts'
+import { isHeddleError } from '../errors.ts'
+import { graph, type Graph, type Retry } from '../graph/graph.ts'
 import { field } from '../schema.ts'
 import type { AgentEvent } from './event.ts'
 import { openCalls } from './history.ts'
@@ -8,6 +9,17 @@ import { workerOf, type Agent } from './spec.ts'
 import { fieldsOf, type AnyFields, type AnyState } from './state.ts'
 import { toolboxOf } from './toolbox.ts'
 import { toolsNode } from './tools-node.ts'
+
+/** The failures of a provider are what may pass; a function of the agent's own that fails is a mistake. */
+const patience = ({ retry }: Agent): { readonly retry?: Retry } =>
+  retry
+    ? {
+        retry: {
+          ...retry,
+          when: (error) => isHeddleError(error, 'model_error') && (retry.when?.(error) ?? true),
+        },
+      }
+    : {}
 
 /** The graph of an agent: its model, its tools, and the loop between them. */
 export function loopOf(agent: Agent): Graph<AnyFields, 'model' | 'tools', AgentEvent> {
@@ -18,7 +30,10 @@ export function loopOf(agent: Agent): Graph<AnyFields, 'model' | 'tools', AgentE
     name,
     state: fieldsOf(),
     events: field<AgentEvent>(),
-    nodes: { model: modelNode(agent, toolbox), tools: toolsNode(agent, toolbox) },
+    nodes: {
+      model: { run: modelNode(agent, toolbox), ...patience(agent) },
+      tools: toolsNode(agent, toolbox),
+    },
     edges: {
       start: 'model',
       model: {

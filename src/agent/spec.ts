@@ -1,9 +1,10 @@
 import type { AgentMark } from '../graph/agent-mark.ts'
 import type { RunContext } from '../graph/context.ts'
+import type { Retry } from '../graph/graph.ts'
 import { anything, call, check, wholeFrom, type Rule } from '../lib/check.ts'
 import type { Message } from '../model/message.ts'
 import type { Schema } from '../schema.ts'
-import { name, record, schema } from '../tool/rules.ts'
+import { checkRetry, name, record, schema } from '../tool/rules.ts'
 import type { Tool } from '../tool/tool.ts'
 import { toolsByName } from '../engine/tools.ts'
 import { ToolUsageError } from '../errors.ts'
@@ -31,6 +32,7 @@ export interface AnySpec {
   readonly concurrency?: number
   readonly stopWhen?: (state: never) => boolean
   readonly deep?: boolean
+  readonly retry?: Retry
   readonly compact?: (
     messages: readonly Message[],
     ctx: RunContext,
@@ -83,6 +85,7 @@ const RULES: { readonly [member: string]: Rule } = {
   deep: boolean,
   compact: call,
   settings: record,
+  retry: record,
 }
 
 /**
@@ -98,6 +101,7 @@ export function agentFrom(spec: AnySpec): Agent {
   check(cannot, RULES, { ...given, name: given.name ?? null })
   const settings = { temperature, maxTokens: wholeFrom(1), extra: record }
   check(`${cannot} with those settings`, settings, given.settings ?? {})
+  if (given.retry) checkRetry(cannot, given.retry)
   if (given.handoffs && '' in given.handoffs)
     throw new TypeError(`${cannot}: handoffs has an agent without a name`)
   const handed = handoffsOf(given.handoffs)

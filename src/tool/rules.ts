@@ -52,7 +52,11 @@ export function checkTool(spec: object): void {
       { scope, ttl: from(1) },
       { ...cache, scope: cache.scope ?? null },
     )
-  if (!retry) return
+  if (retry) checkRetry(cannot, retry)
+}
+
+/** Refuses a rule of trying again that makes no sense. */
+export function checkRetry(cannot: string, retry: { readonly attempts?: unknown }): void {
   const times = {
     attempts: wholeFrom(1),
     delay: from(0, LONGEST),

@@ -1,6 +1,7 @@
-import { agent, compile, memory, type Message } from 'heddle'
-import { scriptedModel } from 'heddle/testing'
+import { agent, compile, memory, ModelError, type Message } from 'heddle'
+import { manualClock, scriptedModel } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
+import { pause } from '../behaviours/portable.ts'
 import { eachWay, failure, keepBooks } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
 import { emitted, noting, read, say, told, wants } from './parts.ts'
@@ -166,16 +167,12 @@ describe('a run that is stopped', () => {
   })
 })
 
-it('a model node that is tried again begins a message anew, and only one is kept', async () => {
+it('a model that is asked again begins a message anew, and only one is kept', async () => {
   const model = scriptedModel([
     { text: 'One and', error: new Error('reset') },
     { text: 'One and two.' },
   ])
-  const base = agent({ name: 'a', model })
-  const ask = base.nodes.model
-  const run = typeof ask === 'function' ? ask : ask.run
-  const retry = { attempts: 2, delay: 0 }
-  const patient: typeof base = { ...base, nodes: { ...base.nodes, model: { run, retry } } }
+  const patient = agent({ name: 'a', model, retry: { attempts: 2, delay: 0 } })
   const app = compile(patient, { logger: silent })
   const live = app.stream({ thread: 't', input: say('Count') })
   const events = []
@@ -185,4 +182,72 @@ it('a model node that is tried again begins a message anew, and only one is kept
   const ids = emitted(events).flatMap((one) => ('message' in one ? [one.message] : []))
   expect(new Set(ids).size).toBe(2)
   expect(await app.history('t')).toBeDefined()
+})
+
+describe('an agent that asks its model again', () => {
+  const asked = async (
+    error: Error,
+    more: { readonly when?: (error: unknown) => boolean } = {},
+  ): Promise<number> => {
+    const model = scriptedModel([{ error }, { text: 'Here' }])
+    const patient = agent({ name: 'a', model, retry: { attempts: 2, delay: 0, ...more } })
+    await compile(patient, { logger: silent })
+      .run({ thread: 't', input: say('Hi') })
+      .catch(() => {})
+    return model.requests.length
+  }
+  const failed = (status?: number): ModelError =>
+    new ModelError('Cannot ask', { provider: 'p', model: 'm', ...(status && { status }) })
+
+  it('does so for what may pass', async () => {
+    for (const status of [undefined, 408, 409, 425, 429, 500, 503, 529])
+      expect([status, await asked(failed(status))]).toEqual([status, 2])
+    expect(await asked(new TypeError('fetch failed'))).toBe(2)
+  })
+
+  it('does not for a request that is refused as it is, nor against `when`', async () => {
+    for (const status of [400, 401, 403, 404, 413, 422])
+      expect([status, await asked(failed(status))]).toEqual([status, 1])
+    expect(await asked(failed(500), { when: () => false })).toBe(1)
+  })
+
+  it('does not for mistakes of its own', async () => {
+    let picked = 0
+    const patient = agent({
+      name: 'a',
+      retry: { attempts: 3, delay: 0 },
+      model: () => {
+        picked++
+        throw new Error('no such model')
+      },
+    })
+    await expect(
+      compile(patient, { logger: silent }).run({ thread: 't', input: say('Hi') }),
+    ).rejects.toThrow('no such model')
+    expect(picked).toBe(1)
+  })
+
+  it('waits as long as the provider says, whatever its own delays are', async () => {
+    const clock = manualClock()
+    const late = new ModelError('Cannot ask', {
+      ...{ provider: 'p', model: 'm', status: 429, retryAfterMs: 45_000 },
+    })
+    const model = scriptedModel([{ error: late }, { text: 'Here' }], { clock })
+    const patient = agent({ name: 'a', model, retry: { attempts: 2, maxDelay: 1000 } })
+    const running = compile(patient, { clock, logger: silent, random: () => 0.5 }).run({
+      ...{ thread: 't', input: say('Hi') },
+    })
+    // The lease has one timer, the next attempt another.
+    while (clock.pending < 2) await pause(1)
+    await clock.advance(44_999)
+    expect(model.requests).toHaveLength(1)
+    await clock.advance(1)
+    expect((await running).status).toBe('success')
+  })
+
+  it('is refused with a rule that makes no sense', () => {
+    const model = scriptedModel([])
+    expect(() => agent({ name: 'a', model, retry: { attempts: 0 } })).toThrow(RangeError)
+    expect(() => agent({ name: 'a', model, retry: {} as never })).toThrow(RangeError)
+  })
 })
