@@ -162,15 +162,14 @@ export const cacheCases: Cases = {
     }) as Promise<readonly { readonly text: string; readonly cached?: true }[]>
     for (let n = 0; n < 100; n++) await turn()
     release()
+    // Which of them leads is up to the platform's digest.
     equal(
-      (await replies).map(({ text: said, cached: hit }) => [said, hit]),
-      [
-        ['yes', undefined],
-        ['yes', true],
-        ['yes', true],
-      ],
+      (await replies).map(({ text: said }) => said),
+      ['yes', 'yes', 'yes'],
       'replies',
     )
+    const hits = (await replies).filter(({ cached: hit }) => hit === true)
+    equal([hits.length, model.requests.length], [2, 1], 'replies of another, requests')
     const fails = says([new Error('busy')], [text('yes'), used], [text('yes'), used])
     const outcomes = await within(
       (ctx) =>
@@ -181,11 +180,13 @@ export const cacheCases: Cases = {
         ),
       { cache },
     )
+    const said = (outcomes as ({ readonly text: string } | undefined)[]).map((one) => one?.text)
     equal(
-      (outcomes as ({ readonly text: string } | undefined)[]).map((one) => one?.text),
-      [undefined, 'yes'],
-      'outcomes',
+      said.filter((one) => one !== undefined),
+      ['yes'],
+      'what is said',
     )
+    equal(fails.requests.length, 2, 'requests')
   },
 
   async 'a cache that fails knows nothing, and what cannot be a key is not cached'() {
