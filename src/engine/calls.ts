@@ -54,8 +54,6 @@ export class Calls implements Work {
   /** The agent that called this tool. */
   agent: string | undefined
   waits = false
-  /** The last tool that was called has its id: ids take their time, and tools begin in the order of their calls. */
-  named: Promise<unknown> | undefined
   /** Counts the attempts of a tool; what an earlier one still calls does nothing. */
   #tries = 0
   #ended = false

@@ -52,7 +52,7 @@ export function reserve(calls: Calls, kind: 'tool' | 'model'): Room {
       const use = meterOf(run).begin(kind, held)
       // What has run is counted.
       if (known?.kind === 'call' || known?.kind === 'ran') use.end(false)
-      return { place, known, use, id: await inOrder(calls, callId(task, place)) }
+      return { place, known, use, id: callId(task, place) }
     },
     enter({ place, id }, onWait) {
       const frame = new Calls(execution, id, { up: calls, outer, place })
@@ -71,15 +71,4 @@ export function reserve(calls: Calls, kind: 'tool' | 'model'): Room {
       return new Promise(() => {})
     },
   }
-}
-
-/** What a call waits for, once those before it have it too: ids take their time, and calls begin in their order. */
-function inOrder<Value>(calls: Calls, own: Promise<Value>): Promise<Value> {
-  const before = calls.named
-  const mine = (async () => {
-    await before
-    return own
-  })()
-  calls.named = mine
-  return mine
 }

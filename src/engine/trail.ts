@@ -97,7 +97,7 @@ export async function followTrails(
       const [task, place, checkpoint] = position
       const standIn = standIns.get(task)
       if (standIn !== undefined && isTool(position)) {
-        const id = place.startsWith('.') ? standIn + place : await callId(standIn, place)
+        const id = place.startsWith('.') ? standIn + place : callId(standIn, place)
         standIns.set(checkpoint.slice(TOOL.length), id)
         copies.push([standIn, place, TOOL + id])
         continue

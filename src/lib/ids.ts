@@ -1,5 +1,5 @@
 import { nanoid } from 'nanoid'
-import { digest } from './digest.ts'
+import { digestAtOnce } from './sha256.ts'
 
 const DIGITS = 10
 const TOP = 36 ** DIGITS - 1
@@ -19,5 +19,5 @@ export const letters = (random: () => number): string =>
 export const newId = (prefix: string): string => prefix + nanoid()
 
 /** The id of a call of a tool, or of a request to a model: the same for the same call of the same task. */
-export const callId = async (task: string, place: string): Promise<string> =>
-  `call_${await digest(JSON.stringify([task, place]))}`
+export const callId = (task: string, place: string): string =>
+  `call_${digestAtOnce(JSON.stringify([task, place]))}`

@@ -150,7 +150,7 @@ async function sent(going: Going, leave: () => void): Promise<Reply<unknown>> {
   })
   if (cached) heard = { ...(decode(cell) as Heard), calls: [] }
   const usage = cached ? { requests: 0 } : usageOf(heard.usage, name, prices)
-  const reply = await replyOf(heard, { name, id, usage })
+  const reply = replyOf(heard, { name, id, usage })
   if (reply.calls.length > 0 || ['length', 'filter'].includes(reply.finish)) delete going.save
   return cached ? { ...reply, cached } : reply
 }

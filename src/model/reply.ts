@@ -27,19 +27,17 @@ export function usageOf(
  *
  * @param id Our id of the request: those of its calls are made from it
  */
-export async function replyOf(
+export function replyOf(
   { text, reasoning, calls, finish = 'other' }: Heard,
   { name, id, usage }: { readonly name: string; readonly id: string; readonly usage: TokenUsage },
-): Promise<Reply<unknown>> {
+): Reply<unknown> {
   const taken = new Set<string | undefined>([undefined])
-  const made = await Promise.all(
-    calls.map(async ({ id: given, tool, raw }, at): Promise<ToolCall> => {
-      let wireId = given
-      for (let n = 2; wireId && taken.has(wireId); n++) wireId = `${given}-${n}`
-      taken.add(wireId)
-      return tidy({ id: await callId(id, `${at}`), tool, ...argsOf({ raw }), raw, wireId })
-    }),
-  )
+  const made = calls.map(({ id: given, tool, raw }, at): ToolCall => {
+    let wireId = given
+    for (let n = 2; wireId && taken.has(wireId); n++) wireId = `${given}-${n}`
+    taken.add(wireId)
+    return tidy({ id: callId(id, `${at}`), tool, ...argsOf({ raw }), raw, wireId })
+  })
   return whole({ text, reasoning, calls: made, usage, finish, name })
 }
 

@@ -1,5 +1,7 @@
 // B38: one canonical text for one value, and the digests that were measured, wherever we run.
 import { cacheKey, canonicalJson, digest } from 'heddle'
+import { digest as digestOf } from '../../src/lib/digest.ts'
+import { digestAtOnce } from '../../src/lib/sha256.ts'
 import { equal, refusedWith, type Case } from '../behaviours/portable.ts'
 
 /** Arguments, their canonical text and its digest. */
@@ -77,6 +79,11 @@ const refused: Readonly<Record<string, readonly [value: unknown, path: string, t
 }
 
 const cases: Readonly<Record<string, () => unknown>> = {
+  async 'a digest made at once is that of the platform, whatever fills its blocks'() {
+    const text = 'call_ é漢😀\ud800'.repeat(30)
+    for (let length = 0; length <= 200; length++)
+      equal(digestAtOnce(text.slice(-length)), await digestOf(text.slice(-length)), `${length}`)
+  },
   async 'has the digest that was measured'() {
     for (const [name, [value, text, hash]] of Object.entries(table)) {
       equal(canonicalJson(value), text, name)
