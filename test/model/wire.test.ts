@@ -44,6 +44,29 @@ it('what has no counterpart is left out: calls, results, and messages that are e
   ).toEqual(['assistant c2=y', 'tool y', 'assistant'])
 })
 
+it('an id that comes again in a later turn is of another call, with a result of its own', () => {
+  const [oslo, rome] = ['Oslo', 'Rome'].map((text) => ({ ...result('0'), text }) as Message)
+  const turns = [calling('a', ['0', '']), oslo!, calling('b', ['0', '']), rome!]
+  const paired = pairCalls(turns)
+  expect(outline(paired)).toEqual(['assistant 0=0', 'tool 0', 'assistant 0=0-2', 'tool 0-2'])
+  expect(paired.map(({ text }) => text)).toEqual(['a', 'Oslo', 'b', 'Rome'])
+  expect(pairCalls([calling('a', ['0', '']), ...turns.slice(2)])).toEqual([
+    { id: 'a', ...at, role: 'assistant', text: 'a' },
+    ...pairCalls(turns.slice(2)),
+  ])
+  // One that comes late is of the call that has none.
+  expect(outline(pairCalls([calling('a', ['0', '']), ...turns.slice(2), oslo!]))).toEqual([
+    ...['assistant 0=0', 'tool 0', 'assistant 0=0-2', 'tool 0-2'],
+  ])
+})
+
+it('calls of one id in one message have their results in order; the last of several for one counts', () => {
+  const [one, two, three] = ['1', '2', '3'].map((text) => ({ ...result('c'), text }) as Message)
+  const texts = (...messages: Message[]): string[] => pairCalls(messages).map(({ text }) => text)
+  expect(texts(calling('a', ['c', ''], ['c', '']), one!, two!)).toEqual(['a', '1', '2'])
+  expect(texts(calling('a', ['c', '']), one!, two!, three!)).toEqual(['a', '3'])
+})
+
 it('a partial message keeps its text and none of its calls, with or without results', () => {
   const partial = { ...calling('so far', ['c1', 'x']), partial: true } as Message
   expect(pairCalls([partial, result('c1')])).toEqual([
