@@ -7,14 +7,25 @@ import { anything, check, methods, type Rule } from '../lib/check.ts'
 import { newId } from '../lib/ids.ts'
 import { quietly } from '../lib/quietly.ts'
 import { tidy } from '../lib/tidy.ts'
-import type { FilePart } from '../model/message.ts'
+import type { FilePart, Message } from '../model/message.ts'
 import type { Model } from '../model/model.ts'
 import type { AgentState } from './state.ts'
 
+/** What can be talked to: an agent, or a graph around agents that keeps `messages`, too. */
+interface Talk<Output = undefined, Handoff extends string = never> {
+  readonly messages: readonly Message[]
+  readonly output?: Output | undefined
+  readonly handoff?: Handoff | undefined
+}
+
 /** Whose threads a `ThreadRunner` runs, and what its runs have that others don't. */
-export interface ThreadRunnerOptions<Output = undefined, Handoff extends string = never> {
-  /** A compiled agent, or what serves one tenant of it. A client of one elsewhere will do, without what is for this process only: model, deep, monitor and presence. */
-  readonly app: Runner<AgentState<Output, Handoff>>
+export interface ThreadRunnerOptions<
+  Output = undefined,
+  Handoff extends string = never,
+  State = AgentState<Output, Handoff>,
+> {
+  /** A compiled agent or graph with `messages`, or what serves one tenant of it. A client of one elsewhere will do, without what is for this process only: model, deep, monitor and presence. */
+  readonly app: Runner<State & Talk<Output, Handoff>>
   /** @default a new one */
   readonly thread?: string
   /** Who asks and answers; kept on runs and interruptions. */
@@ -31,20 +42,24 @@ export interface ThreadRunnerOptions<Output = undefined, Handoff extends string 
 
 /** What goes with a text. */
 export interface Turn {
-  /** Bytes, or URLs that the model's provider can read. */
+  /** Of a media type such as `image/png`; bytes, or a URL as text (https: or data:) that the model's provider can read. */
   readonly images?: readonly FilePart[]
   /** Aborting it cancels the run. */
   readonly signal?: AbortSignal
 }
 
 /** A conversation with an agent: one thread, turn by turn. What else can be done with the thread the `app` does. */
-export class ThreadRunner<Output = undefined, Handoff extends string = never> {
-  readonly app: Runner<AgentState<Output, Handoff>>
-  readonly #own: Omit<ThreadRunnerOptions<Output, Handoff>, 'app' | 'thread'>
+export class ThreadRunner<
+  Output = undefined,
+  Handoff extends string = never,
+  State = AgentState<Output, Handoff>,
+> {
+  readonly app: Runner<State>
+  readonly #own: Omit<ThreadRunnerOptions, 'app' | 'thread'>
   #thread: string | undefined
 
   /** @throws TypeError for an option that makes no sense, or one that `app` can't be given */
-  constructor(options: ThreadRunnerOptions<Output, Handoff>) {
+  constructor(options: ThreadRunnerOptions<Output, Handoff, State>) {
     const cannot = 'Cannot make a ThreadRunner'
     check(cannot, OPTIONS, { ...options, app: options?.app ?? null })
     const { app, thread, user, ...local } = options
@@ -70,15 +85,12 @@ export class ThreadRunner<Output = undefined, Handoff extends string = never> {
    * @param text Is trimmed. Empty, with images, it asks to describe them
    * @throws TypeError for an empty text without images, or for what is no image; what `app.run` throws
    */
-  async run(text: string, options: Turn = {}): Promise<Outcome<AgentState<Output, Handoff>>> {
+  async run(text: string, options: Turn = {}): Promise<Outcome<State>> {
     return this.#go({ input: inputOf(text, options) }, options)
   }
 
   /** As `run`, on a thread that exists; `NothingToResume` otherwise. */
-  async continueTurn(
-    text: string,
-    options: Turn = {},
-  ): Promise<Outcome<AgentState<Output, Handoff>>> {
+  async continueTurn(text: string, options: Turn = {}): Promise<Outcome<State>> {
     const input = inputOf(text, options)
     const { app, thread } = this
     if ((await app.state(thread)) === undefined) throw nothing(thread, 'it does not exist')
@@ -94,7 +106,7 @@ export class ThreadRunner<Output = undefined, Handoff extends string = never> {
     interruption: Interruption | string,
     answer: unknown,
     options: Pick<Turn, 'signal'> = {},
-  ): Promise<Outcome<AgentState<Output, Handoff>>> {
+  ): Promise<Outcome<State>> {
     check('Cannot resume', { signal: anything }, options)
     const { id, thread } =
       typeof interruption === 'string' ? { id: interruption } : Object(interruption)
@@ -106,7 +118,7 @@ export class ThreadRunner<Output = undefined, Handoff extends string = never> {
   #go(
     request: { readonly input: unknown } | { readonly answers: object },
     { signal }: Turn,
-  ): Promise<Outcome<AgentState<Output, Handoff>>> {
+  ): Promise<Outcome<State>> {
     const { app, thread } = this
     return app.run(tidy({ ...this.#own, thread, signal, ...request } as never))
   }
@@ -129,8 +141,8 @@ const question: Rule = [
 
 const IMAGE: { readonly [member: string]: Rule } = {
   mediaType: [
-    (value) => typeof value === 'string' && /^[\w.+-]+\/[\w.+*-]+$/.test(value),
-    'a media type such as "image/png"',
+    (value) => typeof value === 'string' && /^image\/[\w.+*-]+$/i.test(value),
+    'the media type of an image, such as "image/png"',
   ],
   data: [
     (data) =>
@@ -138,7 +150,7 @@ const IMAGE: { readonly [member: string]: Rule } = {
         ? quietly(() => new URL(data)) !== undefined
         : Object.prototype.toString.call(data) === '[object Uint8Array]' &&
           (data as Uint8Array).length > 0,
-    'bytes or a URL',
+    'bytes, or a URL as text (https: or data:)',
   ],
 }
 

@@ -2,9 +2,14 @@ import {
   agent,
   compile,
   field,
+  graph,
   memory,
+  messages as list,
+  reduced,
+  sum,
   ThreadRunner,
   tool,
+  type AgentEvent,
   type CompileOptions,
   type CompiledGraph,
   type Message,
@@ -86,6 +91,7 @@ it.each<[string, unknown, unknown]>([
   ['images that are no list', 'Look', { images: png }],
   ['an image that is none', 'Look', { images: [null] }],
   ['a media type that is none', 'Look', { images: [{ ...png, mediaType: 'png' }] }],
+  ['what is no image', 'Look', { images: [{ ...png, mediaType: 'application/pdf' }] }],
   ['no media type', 'Look', { images: [{ data: png.data }] }],
   ['an image without bytes', 'Look', { images: [{ ...png, data: new Uint8Array() }] }],
   ['bytes as text', 'Look', { images: [{ ...png, data: 'iVBORw0KGgo=' }] }],
@@ -104,6 +110,51 @@ it.each<[string, unknown, unknown]>([
   }
   expect(await rowsOf(store)).toEqual([])
   expect(model.requests).toEqual([])
+})
+
+it.each<[string, object, string]>([
+  [
+    'no image',
+    { mediaType: 'text/plain' },
+    'mediaType is not the media type of an image, such as "image/png"',
+  ],
+  [
+    'a URL object',
+    { data: new URL('https://a.test/b.png') },
+    'data is not bytes, or a URL as text (https: or data:)',
+  ],
+  [
+    'bare base64',
+    { data: 'iVBORw0KGgo=' },
+    'data is not bytes, or a URL as text (https: or data:)',
+  ],
+])('says what an image is for %s', async (_, wrong, what) => {
+  const runner = new ThreadRunner({ app: answering().app })
+  const error = await failure(runner.run('Look', { images: [png, { ...png, ...wrong }] }))
+  expect(error.message).toBe(`Cannot run with image 2: ${what}`)
+})
+
+it('talks to a graph around agents that keeps messages', async () => {
+  const helper = agent({ name: 'inner', model: scriptedModel(() => ({ text: 'Hi' })) })
+  const desk = graph({
+    name: 'desk',
+    state: { messages: list(), turns: reduced(field(0), sum) },
+    events: field<AgentEvent>(),
+    nodes: {
+      answer: async (state, ctx) => {
+        const said = await ctx.child(helper, { messages: state.messages })
+        return { messages: said.messages, turns: 1 }
+      },
+    },
+    edges: { start: 'answer', answer: 'end' },
+  })
+  const runner = new ThreadRunner({ app: compile(desk), user: 'ann' })
+  await runner.run('Hello')
+  const { state } = await runner.continueTurn('More')
+  expect([saidBy(state.messages), state.turns]).toEqual([
+    ['user: Hello', 'assistant: Hi', 'user: More', 'assistant: Hi'],
+    2,
+  ])
 })
 
 it('continues a thread that exists, and no other', async () => {

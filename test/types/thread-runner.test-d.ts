@@ -1,6 +1,6 @@
 // What the compiler knows of conversations with agents.
-import { agent, compile, field, graph, ThreadRunner } from 'heddle'
-import type { AgentState, Interruption, Model, Outcome, Runner } from 'heddle'
+import { agent, compile, field, graph, messages, ThreadRunner } from 'heddle'
+import type { AgentState, Interruption, Message, Model, Outcome, Runner } from 'heddle'
 import { z } from 'zod'
 import { same } from './same.ts'
 
@@ -32,6 +32,21 @@ same<Awaited<ReturnType<typeof plain.run>>['state']['output'], undefined>(true)
 void new ThreadRunner({ app: app.tenant('a') })
 declare const client: Runner<AgentState>
 void new ThreadRunner({ app: client })
+
+// So will a graph around agents that keeps messages: a desk.
+const desk = compile(
+  graph({
+    name: 'desk',
+    state: { messages: messages(), owner: field<'front' | 'billing'>('front') },
+    nodes: { answer: () => {} },
+    edges: { start: 'answer', answer: 'end' },
+  }),
+)
+const talk = new ThreadRunner({ app: desk, user: 'ann' })
+const told = await talk.run('Hello')
+same<typeof told.state.owner, 'front' | 'billing'>(true)
+same<typeof told.state.messages, readonly Message[]>(true)
+void new ThreadRunner({ app: desk.tenant('a') })
 
 void runner.resume(interruption, { approve: true })
 void runner.resume(interruption.id, undefined, { signal: AbortSignal.abort() })
