@@ -12,8 +12,8 @@ import type { AgentGraph, AgentState } from './state.ts'
 export interface AgentSpec<Output = undefined, Handoff extends string = never> {
   /** Names the agent in errors, pictures and storage; threads belong to it. */
   readonly name: string
-  /** Asked for every request; a run may bring another one along. */
-  readonly model: Model | ((ctx: RunContext) => Model | Promise<Model>)
+  /** Asked for every request; a run may bring another one along, and has to if there is none. */
+  readonly model?: Model | ((ctx: RunContext) => Model | Promise<Model>)
   /** Sent with every request and never stored as a message. */
   readonly instructions?:
     | string

@@ -175,15 +175,17 @@ export interface DeepUpdate {
  *
  * @param state What the tools were made with
  * @param results Of all calls of the turn, in their order
+ * @param own The agent's own tools: one of them may have the name of ours where it isn't deep
  */
 export function deepUpdate(
   { files: before = {} }: DeepState,
   results: readonly CallResult[],
+  own?: ReadonlyMap<string, Tool>,
 ): DeepUpdate {
   let files = before
   let todos: readonly Todo[] | undefined
   const told = results.map((result): CallResult => {
-    const change = changeOf(result)
+    const change = own?.has(result.tool) ? undefined : changeOf(result)
     if (!change) return result
     const { id, tool: name, replayed } = result
     const about = { id, tool: name, ...(replayed && { replayed }) }

@@ -4,6 +4,7 @@ import { graph, type Graph, type Retry } from '../graph/graph.ts'
 import { field } from '../schema.ts'
 import type { AgentEvent } from './event.ts'
 import { openCalls } from './history.ts'
+import { leftIn } from './left.ts'
 import { modelNode } from './model-node.ts'
 import { workerOf, type Agent } from './spec.ts'
 import { fieldsOf, type AnyFields, type AnyState } from './state.ts'
@@ -46,6 +47,6 @@ export function loopOf(agent: Agent): Graph<AnyFields, 'model' | 'tools', AgentE
       },
     },
   })
-  const mark: AgentMark = { name, model }
+  const mark: AgentMark = { name, model, left: leftIn(agent) }
   return { ...loop, ...{ [AGENT]: mark } }
 }

@@ -5,6 +5,8 @@ import type { AgentEvent } from './event.ts'
 export interface Speech {
   /** The id that the message has in the history. */
   readonly id: string
+  /** What comes from here on is another message: nobody keeps the one before. */
+  anew(): void
   hear(event: ModelEvent): Promise<void> | undefined
   /** Tells of its calls, which count from here on, and that it is whole. */
   end(reply: Reply<unknown>): Promise<void>
@@ -18,11 +20,7 @@ export interface Speech {
 export function speak(emit: (event: AgentEvent) => Promise<void>, newId: () => string): Speech {
   let id = newId()
   let spoken = false
-  let over = false
   const say = (kind: 'text' | 'reasoning', delta: string): Promise<void> => {
-    // What comes after an end is another message: a repair of the first, which nobody keeps.
-    if (over) id = newId()
-    over = false
     spoken ||= kind === 'text'
     return emit({ kind, message: id, delta })
   }
@@ -30,8 +28,11 @@ export function speak(emit: (event: AgentEvent) => Promise<void>, newId: () => s
     get id() {
       return id
     },
+    anew() {
+      id = newId()
+      spoken = false
+    },
     hear(event) {
-      if (event.kind === 'finish') over = true
       return event.kind === 'text' || event.kind === 'reasoning'
         ? say(event.kind, event.delta)
         : undefined

@@ -48,9 +48,13 @@ export function toolboxOf(agent: Agent, worker: () => Graph<AnyFields>): Toolbox
     },
     async instructions(state, ctx) {
       const given =
-        typeof instructions === 'function' ? instructions(state as never, ctx) : instructions
+        typeof instructions === 'function' ? await instructions(state as never, ctx) : instructions
+      if (instructions !== undefined && typeof given !== 'string')
+        throw new TypeError(
+          `Cannot ask the model of agent "${name}": instructions() gave back no text`,
+        )
       if (!isDeep(ctx)) return given
-      const parts = [await given, deepInstructions, agent.works ? undefined : taskInstructions]
+      const parts = [given, deepInstructions, agent.works ? undefined : taskInstructions]
       return parts.filter((part) => part !== undefined).join('\n\n')
     },
   }

@@ -54,9 +54,8 @@ export function toolsNode(
         keep()
         throw fatal(failed)?.error
       }
-      const { results: ran, ...changed } = toolbox.isDeep(ctx)
-        ? deepUpdate(state, results)
-        : { results }
+      // Replayed ones may be those of a run that was deep where this one isn't.
+      const { results: ran, ...changed } = deepUpdate(state, results, agent.own)
       const { to, results: told } = handOver(agent.handed, ran)
       return { messages: told.map(answerOf), ...tidy({ handoff: to }), ...changed }
     } finally {

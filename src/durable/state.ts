@@ -107,7 +107,7 @@ export class State {
    *
    * @param news Gets the messages that were not there at the last call
    */
-  write(root: Key, checkpoint: string, puts: Put[], news?: News[]): StateRefs {
+  write(root: Key, checkpoint: string, puts: Put[], news?: Pick<News[], 'push'>): StateRefs {
     const put = (log: Log, from: number, value: string): void =>
       void puts.push({ key: logKey(root, log.generation, from, log.updates - from), value })
     const plain = this.#plain

@@ -116,8 +116,10 @@ async function commit(
     if (level.next.length === 0) return run.end('success', { puts, deletes })
   }
   puts.push(...run.carried())
+  // What comes meanwhile is for the next commit.
+  const news = run.level?.news?.splice(0)
   await claim.commit({ puts, deletes })
-  tellNews(run)
+  tellNews(run, news)
 }
 
 /** Whether every task started, in order, and then every task ended, in order. */

@@ -22,6 +22,8 @@ export interface Asking {
   readonly id?: string
   /** Gets what had come of a message before its stream broke off or was stopped: at once, and before this rejects. */
   readonly onPartial?: OnPartial
+  /** Told when the answer isn't of the shape that was asked for, before it is asked for once more. */
+  readonly onRepair?: () => void
 }
 
 /**
@@ -55,10 +57,12 @@ export async function ask<Output = undefined>(
   const rounds: Rounds = { calls, want, room, options, asked: false, news: [] }
   try {
     const ending = await endingOf(
-      answered(want, async (request, repair) =>
+      answered(want, async (request, repair) => {
+        if (!repair) return round(rounds, first, request, repair)
+        options.onRepair?.()
         // In a group of its own: it takes no place of another request.
-        round(rounds, repair ? await room.begin(`r${place}`) : first, request, repair),
-      ),
+        return round(rounds, await room.begin(`r${place}`), request, repair)
+      }),
     )
     if (!options.record) return valueOf(ending) as Reply<Output>
     const last = entryOf(task, place, 'call', ending)

@@ -12,6 +12,7 @@ import type { Run } from './run.ts'
 import type { Calls } from './calls.ts'
 import { Step } from './step.ts'
 import { view } from './view.ts'
+import type { Told } from './watch.ts'
 
 /** One graph on its way: the thread's own, or a child graph inside a node. */
 export class Level {
@@ -37,8 +38,8 @@ export class Level {
   checkpoint = ''
   stale = true
   readonly log: Log
-  /** Messages that the next commit saves for the first time, if it is the thread's own. */
-  readonly news: News[] | undefined
+  /** Messages that the next commit saves for the first time, and replies whose usage it does, if it is the thread's own. */
+  readonly news: (News | Told)[] | undefined
   /** The way out of `start` is not known yet. */
   atStart = false
   step: Step | undefined

@@ -20,9 +20,9 @@ export interface Room {
   /**
    * Opens what it calls itself.
    *
-   * @param onWait Called when it first waits for a person or a clock
+   * @param onWait Called when it first waits for a person or a clock; says whether it has begun to do anything
    */
-  enter(begun: Begun, onWait?: () => void): Calls
+  enter(begun: Begun, onWait?: () => boolean): Calls
   /** It has ended. */
   end(): void
   /** Nobody waits for it any more: it has ended, and never settles. */
@@ -57,10 +57,10 @@ export function reserve(calls: Calls, kind: 'tool' | 'model'): Room {
     enter({ place, id }, onWait) {
       const frame = new Calls(execution, id, { up: calls, outer, place })
       frame.onWait(() => {
+        const value = onWait?.() ?? null
         // Its place is known when the node is entered again, whatever it is called with by then.
         if (!run.journal.of(task)?.places.has(place))
-          calls.notes.push({ kind: 'past', task, place, value: null })
-        onWait?.()
+          calls.notes.push({ kind: 'past', task, place, value })
       })
       underWay(frame)
       return frame

@@ -1,9 +1,9 @@
 import type { Checkpoint } from '../durable/checkpoint.ts'
-import { turnPage } from '../durable/journal.ts'
+import { Journal, turnPage } from '../durable/journal.ts'
 import { numberOf } from '../durable/keys.ts'
 import { ApprovalPending, ThreadPaused } from '../errors.ts'
 import { isApproval } from './approval.ts'
-import { isPaused, readable } from './find.ts'
+import { entriesOf, isPaused, readable } from './find.ts'
 import { fill, fold } from './fold.ts'
 import type { Level } from './level.ts'
 import { load } from './load.ts'
@@ -11,6 +11,7 @@ import type { Admission } from './open.ts'
 import type { Opening } from './request.ts'
 import type { Run } from './run.ts'
 import { take } from './take.ts'
+import { view } from './view.ts'
 
 /** Starts a turn: a new thread is filled, an ended one takes the input like an update. */
 export async function turn(
@@ -33,8 +34,9 @@ export async function turn(
     throw new ThreadPaused(why, { thread, interruptions, timers })
   }
   if (head.checkpoint) {
-    await stand(run, level, { from: request.from, anew: true })
+    const { id } = await stand(run, level, { from: request.from, anew: true })
     level.state.compact()
+    if (id === head.checkpoint) await keepLeft(run, level)
     const update = await take(level, request.input)
     await fold(plan, level.state, [{ node: { name: 'input' }, update }])
   } else await fill(level, request.input)
@@ -50,6 +52,26 @@ export async function turn(
   run.dropOpen(admission)
   turnPage(claim, id, admission.deletes)
   head.checkpoint = id
+}
+
+/** What an agent's calls had come to in the step that is dropped isn't lost: the model is to hear of it. */
+async function keepLeft({ app, claim }: Run, level: Level): Promise<void> {
+  const { agent, plan } = app
+  const { entries, thread, checkpoint } = claim.head
+  if (!agent || entries.length === 0) return
+  const journal = new Journal()
+  await readable(
+    thread,
+    async () => {
+      for (const entry of await entriesOf(claim)) journal.add(entry)
+    },
+    checkpoint,
+  )
+  for (const { task, node } of level.next) {
+    const left = agent.left(view(level.state), task.id, journal)
+    const update = await take(level, left, node.name)
+    await fold(plan, level.state, [{ node, update }])
+  }
 }
 
 /**

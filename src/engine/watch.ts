@@ -9,7 +9,8 @@ import type { MonitorEvent, PresenceState } from './monitor.ts'
 import type { App, Run } from './run.ts'
 import { isPromise } from './take.ts'
 
-type Told = MonitorEvent extends infer Each
+/** What is told of a run. */
+export type Told = MonitorEvent extends infer Each
   ? Each extends MonitorEvent
     ? Omit<Each, 'run' | 'thread' | 'at'>
     : never
@@ -41,9 +42,9 @@ export function show(run: Run, state: PresenceState, id: string = run.id): void 
   each(app, presences, 'presence', state, (one) => one.set(state, of))
 }
 
-/** Tells of the messages that the last commit has saved for the first time. */
-export function tellNews(run: Run): void {
-  for (const one of run.level?.news?.splice(0) ?? []) tell(run, { kind: 'message', ...one })
+/** Tells what the last commit has saved for the first time: all that the run had by then, unless it says what. */
+export function tellNews(run: Run, news = run.level?.news?.splice(0)): void {
+  for (const one of news ?? []) tell(run, { kind: 'message', ...one })
 }
 
 /** What a run seems to be doing when it has come to this; idle otherwise. */

@@ -11,7 +11,7 @@ import { perform } from './perform.ts'
 import { contextOf } from './thread-context.ts'
 import type { CallResult, Tool } from './tool.ts'
 import { inTurns } from './turns.ts'
-import { isOurs, wantedFrom, type Wanted } from './wanted.ts'
+import { groupOf, isOurs, wantedFrom, type Wanted } from './wanted.ts'
 
 /** Runs tools inside a thread: what finished is recorded and isn't run again, what waits holds the thread. */
 export const machine: Machine = {
@@ -67,11 +67,11 @@ function placed(
   const { host } = run.hooked
   const spec = handed ?? tools.get(call.tool)
   const room = reserve(calls, 'tool')
-  const group = `T${given?.length}:${given}:${call.tool}:`
+  const placeIn = (group: string): string => group + calls.count(group)
   const ready = room.begin(
     given === undefined
       ? placeOf(calls, 't', call.tool, call.args ?? call.raw)
-      : group + calls.count(group),
+      : placeIn(groupOf(given, call.tool)),
   )
 
   const go = async (onWait?: () => void): Promise<CallResult> => {
@@ -88,13 +88,16 @@ function placed(
       use.end(false)
       return room.gone()
     }
-    const frame = room.enter(begun, onWait)
+    let counts = false
+    const frame = room.enter(begun, () => {
+      onWait?.()
+      return counts
+    })
     frame.agent = agent
     // Something in it is open, and nothing has come for it.
     if (run.waits(id)) return frame.pause()
     const entry = (kind: 'ran' | 'call', value: Cell): PlaceEntry => ({ kind, task, place, value })
     const watched = host.hooks.some(({ afterTool }) => afterTool)
-    let counts = false
     let recorded = false
     const ctx = contextOf(frame, {
       callId: isOurs(given) ? given : id,

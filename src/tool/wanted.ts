@@ -40,6 +40,9 @@ export function wantedFrom(list: readonly Call[]): Wanted[] {
   })
 }
 
+/** How the places of calls of this id begin, among those of their task. */
+export const groupOf = (given: string, tool: string): string => `T${given.length}:${given}:${tool}:`
+
 /** Whether an id is one that was minted here: providers give such as begin alike. */
 export const isOurs = (id: string | undefined): id is string =>
   id !== undefined && /^call_(?:[\da-f]{32}|[\w-]{21})$/.test(id)

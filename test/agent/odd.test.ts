@@ -126,8 +126,10 @@ eachWay(
     await story.app.cancel('t1')
     const { state } = await story.app.run({ thread: 't1', input: say('Never mind') })
     expect(ran).toEqual([['look', 1]])
-    const cancelled = 'error: Cancelled: what came of it is not known'
-    expect(read(model.requests[1])).toEqual([`send ${cancelled}`, `look ${cancelled}`])
+    expect(read(model.requests[1])).toEqual([
+      'send error: Cancelled: it never ran',
+      'look success: {"did":"look","n":1}',
+    ])
     // Right behind their message, wherever they are kept.
     expect(model.requests[1]?.messages.map(({ role }) => role)).toEqual([
       'user',

@@ -112,9 +112,12 @@ tool({
   },
 })
 
-// @ts-expect-error an agent has a model
-agent({ name: 'a' })
-// @ts-expect-error and a name
+// Without a model it takes those of its runs.
+same<ReturnType<typeof agentOfRuns>, AgentGraph<undefined, never>>(true)
+function agentOfRuns() {
+  return agent({ name: 'a' })
+}
+// @ts-expect-error an agent has a name
 agent({ model })
 // @ts-expect-error there is no such member
 agent({ name: 'a', model, tool: [] })
