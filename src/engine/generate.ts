@@ -10,7 +10,7 @@ import type { Calls } from './calls.ts'
 import { placeOf } from './place.ts'
 import { again } from './replay.ts'
 import { reserve } from './reserve.ts'
-import { entryOf, round, type Rounds } from './round.ts'
+import { entryOf, round, told, type Rounds } from './round.ts'
 
 /** How a model is asked. */
 export interface Asking {
@@ -70,6 +70,7 @@ export async function ask<Output = undefined>(
       // After a stop nothing more is written.
       if (!room.alive()) return await room.gone()
       await run.note(last)
+      told(run, rounds.news)
     } else {
       // A pause keeps it; whoever tries a failure again asks again.
       calls.notes.push(last)
@@ -77,7 +78,7 @@ export async function ask<Output = undefined>(
     }
     return valueOf(ending.status === 'success' ? (decode(last.value) as Ending) : ending) as never
   } finally {
-    for (const one of rounds.news) one()
+    run.level?.news?.push(...rounds.news)
     room.end()
   }
 }

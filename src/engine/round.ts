@@ -13,8 +13,9 @@ import type { Asking } from './generate.ts'
 import { meterOf } from './meter.ts'
 import { cellOf } from './replay.ts'
 import type { Begun, Room } from './reserve.ts'
+import type { Run } from './run.ts'
 import { served } from './served.ts'
-import { figures, show, tell } from './watch.ts'
+import { figures, show, tell, tellNews, type Told } from './watch.ts'
 
 /** Requests that one call makes: the first, and perhaps a repair. */
 export interface Rounds {
@@ -25,7 +26,7 @@ export interface Rounds {
   /** A model was asked. */
   asked: boolean
   /** What is told once it is recorded. */
-  readonly news: (() => void)[]
+  readonly news: Told[]
 }
 
 /** The journal's entry of what came of a call. */
@@ -35,6 +36,13 @@ export const entryOf = (
   kind: 'ran' | 'call',
   ending: Ending,
 ): PlaceEntry => ({ kind, task, place, value: cellOf(ending) })
+
+/** A reply has been recorded: it is told at once, or with the commit that pauses or ends the run. */
+export function told(run: Run, news: Told[]): void {
+  const now = news.splice(0)
+  if (run.durable) tellNews(run, now)
+  else run.level?.news?.push(...now)
+}
 
 /** Makes one request. Nothing of it settles once hooks wait for somebody, or nobody waits for it any more. */
 export async function round(
@@ -96,7 +104,7 @@ function insideOf(
     const value = unkept
     unkept = undefined
     if (value) await run.note(entryOf(calls.id, place, 'ran', { status: 'success', value }))
-    for (const one of news.splice(0)) one()
+    told(run, news)
   }
   const { report } = (app.context(execution) as RequestContext)[INSIDE]
   const inside: RequestInside = {
@@ -122,9 +130,9 @@ function insideOf(
       const { usage, calls: wanted, message: response } = reply
       use.end(counts, usage)
       if (counts)
-        news.push(() => {
-          const used = figures(meterOf(run).usage)
-          tell(run, { kind: 'model_response', ...used, toolCallsCount: wanted.length, response })
+        news.push({
+          ...{ kind: 'model_response', toolCallsCount: wanted.length, response },
+          ...figures(meterOf(run).usage),
         })
       unkept = reply
       if (host.hooks.some(({ afterLlm }) => afterLlm)) await kept()

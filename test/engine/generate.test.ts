@@ -101,7 +101,7 @@ describe('monitors', () => {
     const stored = at.filter(([kind]) => kind.startsWith('model')).map(([, n]) => n)
     const [one, other, third, fourth] = stored as [number, number, number, number]
     // That of the reply alone stands between the first two; what agents ask is stored with their step.
-    expect([other - one, third - other, fourth - third]).toEqual([1, 0, 0])
+    expect([other - one, third - other, fourth - third]).toEqual([1, 0, 1])
   })
 
   test('a failure of a model, healed or not, and none of what nobody was asked for', async () => {
