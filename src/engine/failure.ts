@@ -15,6 +15,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   const { claim, level, reopened, app } = run
   level?.step?.stop(error)
   await level?.step?.saving
+  for (const { leavings } of level ? stepsOf(level) : []) if (leavings?.ready) await leavings.ready
   await claim.settled()
   // Its record is written by whoever has the thread by now.
   if (claim.lost)
@@ -45,7 +46,7 @@ export async function fail(run: Run, error: unknown): Promise<void> {
   }
   if (level) {
     leaveLog(stepsOf(level), puts)
-    if (reopened.length === 0) for (const step of stepsOf(level)) await step.leavings?.fold(puts)
+    if (reopened.length === 0) for (const step of stepsOf(level)) step.leavings?.fold(puts)
     head.seq = Math.max(head.seq, level.log.seq)
   }
   const status = run.stopped?.status ?? 'error'

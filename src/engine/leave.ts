@@ -21,11 +21,8 @@ export function leave(execution: Execution, update: Readonly<Record<string, unkn
     if (!LISTS.includes(field?.kind as string))
       throw new TypeError(`Cannot leave field "${name}" of graph "${plan.name}": it is no list`)
   }
-  const late = accepted(execution, update)
-  // Looked at when the run fails, if it does.
-  if (isPromise(late)) late.catch(() => {})
   step.leavings ??= new Leavings(step)
-  step.leavings.add(execution, late)
+  step.leavings.add(execution, accepted(execution, update))
 }
 
 const LISTS = ['list', 'messages']
@@ -33,8 +30,9 @@ const LISTS = ['list', 'messages']
 /** What the tasks of a step leave if they come to nothing. Made by `leave`, so that an app without agents bundles none of it. */
 export class Leavings {
   readonly #step: Step
-  readonly #of: Map<Execution, { attempt: number; updates: (Update | Promise<Update>)[] }> =
-    new Map()
+  readonly #of: Map<Execution, { attempt: number; updates: Update[] }> = new Map()
+  /** Updates that a schema takes its time over. */
+  readonly #late: Set<Promise<void>> = new Set()
 
   constructor(step: Step) {
     this.#step = step
@@ -42,29 +40,42 @@ export class Leavings {
 
   add(execution: Execution, update: Update | Promise<Update>): void {
     const { attempt } = execution
-    const known = this.#of.get(execution)
-    if (known?.attempt === attempt) known.updates.push(update)
-    else this.#of.set(execution, { attempt, updates: [update] })
+    let own = this.#of.get(execution)
+    if (own?.attempt !== attempt) this.#of.set(execution, (own = { attempt, updates: [] }))
+    const { updates } = own
+    if (!isPromise(update)) return void updates.push(update)
+    const late = update
+      .then(
+        (taken) => void updates.push(taken),
+        (error: unknown) => this.#lost(execution, error),
+      )
+      .finally(() => this.#late.delete(late))
+    this.#late.add(late)
+  }
+
+  /** What has to settle before `fold`, if there is such. */
+  get ready(): Promise<unknown> | undefined {
+    return this.#late.size > 0 ? Promise.all(this.#late) : undefined
   }
 
   /**
    * Folds what tasks have left that didn't finish, and adds the rows of where their level stands then: a new checkpoint
-   * with the same tasks, so that what the journal has of them goes on counting.
+   * with the same tasks, so that what the journal has of them goes on counting. At once: rows are numbered, and nobody may
+   * come between them and their commit.
    */
-  async fold(puts: Put[]): Promise<void> {
+  fold(puts: Put[]): void {
     const { level, executions } = this.#step
     const { plan, state, run } = level
     let some = false
     for (const execution of executions) {
       if (execution.status === 'done') continue
-      for (const late of this.#of.get(execution)?.updates ?? []) {
+      for (const update of this.#of.get(execution)?.updates ?? []) {
         try {
-          const update = await late
-          await fold(plan, state, [{ node: execution.node, update }])
+          // Lists are folded at once.
+          void fold(plan, state, [{ node: execution.node, update }])
           some ||= update.some(([, cells]) => (cells as Cell[]).length > 0)
         } catch (error) {
-          const about = { graph: plan.name, node: execution.node.name, error }
-          run.app.logger.warn('What a task left could not be kept', about)
+          this.#lost(execution, error)
         }
       }
     }
@@ -73,5 +84,11 @@ export class Leavings {
     level.write(id, 'update', puts)
     if (level.parent) puts.push(...run.noteChild(level))
     else run.claim.head.checkpoint = id
+  }
+
+  #lost({ node }: Execution, error: unknown): void {
+    const { plan, run } = this.#step.level
+    const about = { graph: plan.name, node: node.name, error }
+    run.app.logger.warn('What a task left could not be kept', about)
   }
 }
