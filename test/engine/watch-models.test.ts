@@ -3,10 +3,12 @@ import {
   compile,
   field,
   graph,
+  memory,
   type AssistantMessage,
   type Context,
   type Graph,
   type Monitor,
+  type Store,
 } from 'heddle'
 import { scriptedModel } from 'heddle/testing'
 import { expect, it } from 'vitest'
@@ -84,6 +86,58 @@ it('hands out a reply that nobody can change', async () => {
   const input = { messages: [{ role: 'user' as const, text: 'hi' }] }
   const { state } = await app.run({ thread: 't1', input })
   expect((state.messages[1] as AssistantMessage).text).toBe('real')
+})
+
+it.each([
+  ['step', ['model_response', 'message']],
+  ['exit', ['model_response', 'message', 'run_end']],
+] as const)(
+  'tells of the reply of an agent once what it used is stored: %s',
+  async (durability, told) => {
+    const inner = memory()
+    let commits = 0
+    const store: Store = {
+      ...inner,
+      async commit(batch) {
+        const result = await inner.commit(batch)
+        commits++
+        return result
+      },
+    }
+    let asked = 0
+    const after: (readonly [string, number])[] = []
+    const monitor: Monitor = {
+      emit: ({ kind }) => {
+        if (kind === 'model_request') asked = commits
+        else if (asked > 0) after.push([kind, commits])
+      },
+    }
+    const model = scriptedModel([{ text: 'Hi.' }])
+    const app = compile(agent({ name: 'helper', model }), { store, monitor, durability })
+    await app.run({ thread: 't1', input: { messages: [{ role: 'user', text: 'hi' }] } })
+    expect(after.slice(0, told.length).map(([kind]) => kind)).toEqual(told)
+    for (const [, at] of after) expect(at).toBeGreaterThan(asked)
+    if (durability === 'exit') for (const [, at] of after) expect(at).toBe(commits)
+  },
+)
+
+it('tells of no reply whose commit has failed', async () => {
+  const model = scriptedModel([{ text: 'Hi.' }])
+  const inner = memory()
+  let breaks = false
+  const store: Store = {
+    ...inner,
+    commit: async (batch) => {
+      if (breaks) throw new Error('disk full')
+      return inner.commit(batch)
+    },
+  }
+  const seen = new Watcher(({ kind }) => (breaks ||= kind === 'model_request'))
+  const app = compile(agent({ name: 'helper', model }), { store, logger: silent, ...seen.both })
+  const input = { messages: [{ role: 'user' as const, text: 'hi' }] }
+  await expect(app.run({ thread: 't1', input })).rejects.toThrow()
+  expect(seen.of('model_request')).toHaveLength(1)
+  expect(seen.of('model_response')).toEqual([])
 })
 
 /** Runs a graph to whatever it comes to, watched. */
