@@ -115,6 +115,40 @@ describe('a run that is stopped', () => {
     expect(told(model.requests[1]?.messages)).toEqual(told(state.messages).slice(0, 3))
   })
 
+  for (const durability of ['step', 'exit'] as const)
+    for (const at of ['tool_call', 'message'] as const)
+      it(`at "${at}", before its message is stored, keeps what was said, and its usage (${durability})`, async () => {
+        const ran: unknown[] = []
+        const usage = { input: 10, output: 3 }
+        const model = scriptedModel([
+          { text: 'one two three', calls: [wants('drop')], usage },
+          { text: 'Again.' },
+        ])
+        const options = { durability, logger: silent }
+        const app = compile(agent({ name: 'a', model, tools: [noting('drop', ran)] }), options)
+        const live = app.stream({ thread: 't', input: say('Count') })
+        const reason = new Error('enough')
+        const ids = new Set<string>()
+        const watching = async (): Promise<void> => {
+          for await (const { kind, ...event } of live) {
+            const { data } = event as { data?: { kind: string; message?: string } }
+            if (kind === 'backend' && data?.message) ids.add(data.message)
+            if (kind === 'backend' && data?.kind === at) live.abort(reason)
+          }
+        }
+        expect(await failure(watching())).toBe(reason)
+        const said = (await app.state('t'))!.state.messages.slice(1)
+        expect(said).toMatchObject([{ text: 'one two three', partial: true, usage }])
+        expect(said[0]).not.toHaveProperty('calls')
+        expect([...ids]).toEqual(said.map(({ id }) => id))
+        for await (const run of app.runs('t')) expect(run.usage).toMatchObject(usage)
+        await app.run({ thread: 't', input: say('Go on') })
+        expect(told(model.requests[1]?.messages)).toEqual([
+          ...['user: Count', 'assistant: one two three', 'user: Go on'],
+        ])
+        expect(ran).toEqual([])
+      })
+
   it('among its tools keeps the answers that were there, and the others count as cancelled', async () => {
     const ran: unknown[] = []
     const model = scriptedModel([{ calls: [wants('quick'), wants('slow')] }, { text: 'I see.' }])
@@ -223,7 +257,12 @@ describe('an agent that asks its model again', () => {
     })
     await expect(
       compile(patient, { logger: silent }).run({ thread: 't', input: say('Hi') }),
-    ).rejects.toThrow('no such model')
+    ).rejects.toMatchObject({
+      code: 'no_model',
+      message: 'Cannot ask the model of agent "a": its function failed: no such model',
+      details: { agent: 'a' },
+      cause: new Error('no such model'),
+    })
     expect(picked).toBe(1)
   })
 

@@ -122,6 +122,27 @@ it('a run may make an agent deep, and its model does the tasks, too', async () =
   expect(plain.requests[0]).not.toHaveProperty('instructions')
 })
 
+it('what a deep run has written counts when one that is not deep goes on', async () => {
+  const model = scriptedModel([
+    { calls: [call('write_file', { path: 'a', text: 'T' }), wants('look')] },
+    { text: 'Done.' },
+  ])
+  const app = compile(agent({ name: 'a', model, tools: [noting('look', [], { approve: true })] }))
+  await app.run({ thread: 't', input: say('Go'), deep: true })
+  const { state } = await app.run({ thread: 't', answer: { approve: true } })
+  expect(read(model.requests[1])[0]).toBe('write_file success: Wrote "a": 1 line')
+  expect(state).toHaveProperty('files', { a: 'T' })
+})
+
+it('a tool of its own that is named as one of deep agents is returns what it returns', async () => {
+  const model = scriptedModel([{ calls: [wants('write_file')] }, { text: 'Done.' }])
+  const own = noting('write_file', [], {}, () => ({ path: 'a', text: 'T' }))
+  const app = compile(agent({ name: 'a', model, tools: [own] }))
+  const { state } = await app.run({ thread: 't', input: say('Go') })
+  expect(read(model.requests[1])).toEqual(['write_file success: {"path":"a","text":"T"}'])
+  expect(state).not.toHaveProperty('files')
+})
+
 it('a tool that is named as one of deep agents is is refused', async () => {
   const model = scriptedModel([])
   const tools = [noting('task', [])]

@@ -1,10 +1,10 @@
-import { agent, ApprovalDenied, compile, runLimits, type Message } from 'heddle'
+import { agent, ApprovalDenied, compile, runLimits, shortCircuit, type Message } from 'heddle'
 import { scriptedModel } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eachWay, failure, keepBooks } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
-import { noting, read, say, told, wants } from './parts.ts'
+import { emitted, noting, read, say, told, wants } from './parts.ts'
 
 keepBooks()
 
@@ -49,6 +49,43 @@ describe('the structured answer', () => {
     expect(state.messages).toHaveLength(2)
     model.assertComplete()
   })
+
+  for (const [how, repair] of [
+    ['text', { text: '{"city":"Ulm","at":"2026-01-01T00:00:00Z"}' }],
+    ['calls only', { calls: [wants('look')] }],
+    ['what a hook brings', undefined],
+  ] as const)
+    it(`is another message when it is repaired, by ${how}; what was refused is never told whole`, async () => {
+      const answer = '{"city":"Ulm","at":"2026-01-01T00:00:00Z"}'
+      const model = scriptedModel([{ text: 'not JSON' }, repair ?? { text: 'x' }, { text: answer }])
+      let asked = 0
+      const hook = {
+        name: 'h',
+        beforeLlm: () => (++asked === 2 && !repair ? shortCircuit({ text: answer }) : undefined),
+      }
+      const app = compile(
+        agent({ name: 'a', model, tools: [noting('look', [])], output: Answer }),
+        {
+          hooks: [hook],
+        },
+      )
+      const live = app.stream({ thread: 't', input: say('Where?') })
+      const events = []
+      for await (const event of live) events.push(event)
+      const { state } = await live.outcome
+      expect(state.output).toEqual({ city: 'Ulm', at: 20 })
+      const spoken = emitted(events).filter(({ kind }) => kind === 'text' || kind === 'message')
+      const whole = spoken.flatMap((one) => (one.kind === 'message' ? [one.message] : []))
+      const stored = state.messages.filter(({ role }) => role === 'assistant')
+      expect(whole).toEqual(stored.map(({ id }) => id))
+      const texts = new Map<string, string>()
+      for (const one of spoken)
+        if (one.kind === 'text') texts.set(one.message, (texts.get(one.message) ?? '') + one.delta)
+      const [refused] = [...texts.keys()]
+      expect(texts.get(refused!)).toBe('not JSON')
+      expect(whole).not.toContain(refused)
+      for (const { id, text } of stored) expect(texts.get(id) ?? '').toBe(text)
+    })
 
   it('fails the run if it never fits', async () => {
     const model = scriptedModel(() => ({ text: 'no' }))

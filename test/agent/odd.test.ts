@@ -1,5 +1,14 @@
 // What models, readers and processes do that nobody hopes for.
-import { agent, compile, isHeddleError, memory, tool, type Model, type ModelEvent } from 'heddle'
+import {
+  agent,
+  compile,
+  isHeddleError,
+  memory,
+  tool,
+  type Model,
+  type ModelEvent,
+  type NewMessage,
+} from 'heddle'
 import { manualClock, scriptedModel } from 'heddle/testing'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -141,6 +150,27 @@ eachWay(
     expect(told(state['messages']).at(-1)).toBe('assistant: As you like.')
   },
 )
+
+eachWay('calls whose ids come again in later turns have the results of their own', async (open) => {
+  const model = scriptedModel([{ text: 'Sunny.' }])
+  const story = open(() => agent({ name: 'a', model }))
+  const calling = (n: number): NewMessage => ({
+    ...{ role: 'assistant', text: '' },
+    calls: [{ id: '0', tool: 'look', args: { n }, raw: `{"n":${n}}` }],
+  })
+  const answer = (text: string): NewMessage => ({
+    ...{ role: 'tool', call: '0', tool: 'look', status: 'success', text },
+  })
+  const { messages } = say('And?')
+  const turns = [calling(1), answer('snow'), calling(2), calling(3), answer('sun')]
+  const { state } = await story.start({ messages: [...turns, ...messages] })
+  const lost = 'tool: Cancelled: what came of it is not known'
+  expect(told(model.requests[0]?.messages)).toEqual([
+    ...['assistant: ', 'tool: snow', 'assistant: ', lost, 'assistant: ', 'tool: sun', 'user: And?'],
+  ])
+  // From here on the one in the middle has its answer, and keeps it.
+  expect(told(state['messages']).slice(-2)).toEqual([lost, 'assistant: Sunny.'])
+})
 
 it('a process that dies in the middle of a stream: another asks again, and nothing of the dead one runs', async () => {
   const store = memory()

@@ -1,7 +1,8 @@
-import { agent, compile, memory, ToolUsageError, type Model } from 'heddle'
+import { agent, compile, memory, ToolUsageError } from 'heddle'
 import { scriptedModel } from 'heddle/testing'
 import { describe, expect, it } from 'vitest'
 import { failure, keepBooks, rowsOf } from '../behaviours/harness.ts'
+import { silent } from '../fakes/silent.ts'
 import { noting, say } from './parts.ts'
 
 keepBooks()
@@ -64,6 +65,23 @@ describe('agent() refuses', () => {
   })
 })
 
+describe('a function that gives back rubbish fails the run, and is named', () => {
+  const rubbish: readonly (readonly [given: object, says: string])[] = [
+    [{ compact: () => undefined }, 'compact() gave back no list of messages'],
+    [{ compact: async () => [1] }, 'compact() gave back no list of messages'],
+    [{ compact: () => ({ messages: [] }) }, 'compact() gave back no list of messages'],
+    [{ instructions: () => undefined }, 'instructions() gave back no text'],
+    [{ instructions: async () => 7, deep: true }, 'instructions() gave back no text'],
+  ]
+  it.each(rubbish)('%o', async (given, says) => {
+    const app = compile(agent({ name: 'a', model, ...given } as never), { logger: silent })
+    const error = await failure(app.run({ thread: 't', input: say('Hi') } as never))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error).toHaveProperty('message', `Cannot ask the model of agent "a": ${says}`)
+    expect(model.requests).toEqual([])
+  })
+})
+
 describe('an agent without a model', () => {
   it('is told of when its function gives none', async () => {
     const app = compile(agent({ name: 'a', model: (() => undefined) as never }))
@@ -74,7 +92,7 @@ describe('an agent without a model', () => {
 
   it('is refused before anything is stored, unless the run brings one', async () => {
     const store = memory()
-    const app = compile(agent({ name: 'a' } as { name: string; model: Model }), { store })
+    const app = compile(agent({ name: 'a' }), { store })
     const error = await failure(app.run({ thread: 't', input: say('Hi') }))
     expect(error).toMatchObject({ code: 'no_model', details: { agent: 'a' } })
     expect(await rowsOf(store)).toEqual([])
