@@ -10,9 +10,11 @@ import {
   type AgentFields,
   type AgentGraph,
   type AgentState,
+  type DeepState,
   type Message,
   type Model,
   type NewMessage,
+  type Todo,
 } from 'heddle'
 import { z } from 'zod'
 import { same } from './same.ts'
@@ -58,6 +60,11 @@ same<(typeof fields)['messages']['schema'] extends object ? true : false, true>(
 
 // An agent without handoffs has none to go to.
 same<(typeof outcome.state)['handoff'], undefined>(true)
+
+// What a deep run keeps is told by a type of its own.
+const { todos, files } = outcome.state as DeepState
+same<typeof todos, readonly Todo[] | undefined>(true)
+same<typeof files, { readonly [path: string]: string } | undefined>(true)
 
 // Its input may leave everything out.
 const news: readonly NewMessage[] = [{ role: 'user', text: 'Hi' }]
