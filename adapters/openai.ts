@@ -4,6 +4,9 @@ import { answerOf } from './openai/answer.ts'
 import { bodyOf } from './openai/body.ts'
 import { parsed, payloadsOf, textOf } from './openai/payloads.ts'
 
+/** What `Headers` of the platform are made of, or they themselves. */
+export type RequestHeaders = Readonly<Record<string, string>> | Iterable<readonly [string, string]>
+
 /** Where an endpoint is, and how it is asked. */
 export interface OpenAiCompatibleOptions {
   /** Up to and without `/chat/completions`. In a page it may be relative to it. A query is kept. */
@@ -12,7 +15,7 @@ export interface OpenAiCompatibleOptions {
   /** Named in keys, prices and records. @default host of the URL */
   readonly provider?: string
   /** Called per request; never stored, never in a cache key. */
-  readonly headers?: HeadersInit | (() => HeadersInit | Promise<HeadersInit>)
+  readonly headers?: RequestHeaders | (() => RequestHeaders | Promise<RequestHeaders>)
   /** @default the platform's, as it is when asked */
   readonly fetch?: (request: Request) => Promise<Response>
   /**
@@ -32,14 +35,20 @@ export interface OpenAiCompatibleOptions {
  * @throws {TypeError} A URL that is none or holds a password, no model, or an option that isn't known
  */
 export function openAiCompatible(options: OpenAiCompatibleOptions): Model {
-  const { model, endpoint, provider, headers, fetch, reasoning } = checked(options)
-  const identity = { provider, model }
+  const { url, model, provider, headers, reasoning, ...others } = options
+  const { fetch = (request) => globalThis.fetch(request), ...more } = others
+  const refused = (why: string): Error => new TypeError(`Cannot use model "${model}": ${why}`)
+  for (const name of Object.keys(more)) throw refused(`"${name}" is not known here`)
+  if (!model || typeof model !== 'string') throw refused('it has no name')
+  if (typeof fetch !== 'function') throw refused('fetch is not a function')
+  const endpoint = endpointOf(String(url), refused)
+  endpoint.pathname = endpoint.pathname.replace(/\/*$/, '/chat/completions')
+  const identity = { provider: provider ?? endpoint.host, model }
 
   async function* stream(
     request: ModelRequest,
     { signal }: { readonly signal: AbortSignal },
   ): AsyncGenerator<ModelEvent> {
-    signal.throwIfAborted()
     const secrets = [endpoint.search, ...endpoint.searchParams.values()]
     const fail = (failure: ModelFailure): Error => modelError(identity, { ...failure, secrets })
     // A signal of its own, so that no request leaves anything with one that lives longer.
@@ -81,51 +90,25 @@ async function headersOf(
   fail: (failure: ModelFailure) => Error,
 ): Promise<Headers> {
   try {
-    return new Headers(typeof headers === 'function' ? await headers() : headers)
+    return new Headers((typeof headers === 'function' ? await headers() : headers) as HeadersInit)
   } catch {
     throw fail({ said: 'its headers cannot be made' })
   }
 }
 
-interface Checked extends Omit<OpenAiCompatibleOptions, 'url'> {
-  readonly endpoint: URL
-  readonly provider: string
-  readonly fetch: (request: Request) => Promise<Response>
-}
-
-function checked(options: OpenAiCompatibleOptions): Checked {
-  const { url, model, provider, headers, fetch = ask, reasoning, ...more } = options
-  const cannot = `Cannot use model "${model}"`
-  for (const name of Object.keys(more))
-    throw new TypeError(`${cannot}: "${name}" is not known here`)
-  if (typeof model !== 'string' || model === '') throw new TypeError(`${cannot}: it has no name`)
-  if (typeof fetch !== 'function') throw new TypeError(`${cannot}: fetch is not a function`)
-  const endpoint = endpointOf(String(url))
-  // Not quoted: it may hold a key.
-  if (!endpoint) throw new TypeError(`${cannot}: its URL is none of HTTP, or holds a password`)
-  endpoint.pathname = endpoint.pathname.replace(/\/*$/, '/chat/completions')
-  return {
-    model,
-    endpoint,
-    provider: provider ?? endpoint.host,
-    fetch,
-    ...(headers && { headers }),
-    ...(reasoning && { reasoning }),
-  }
-}
-
-const ask = (request: Request): Promise<Response> => globalThis.fetch(request)
-
-function endpointOf(url: string): URL | undefined {
+/** What may be a password, or a key in the query, isn't shown. */
+function endpointOf(url: string, refused: (why: string) => Error): URL {
   const { location } = globalThis as { readonly location?: { readonly href: string } }
   try {
     const endpoint = new URL(url, location?.href)
     // With a user or a password it goes on with an @ behind the slashes.
-    return /^https?:\/\/[^/@]*\//.test(endpoint.href) ? endpoint : undefined
-  } catch {
-    return undefined
-  }
+    if (/^https?:\/\/[^/@]*\//.test(endpoint.href)) return endpoint
+  } catch {}
+  const shown = url.replace(/^.*@|[?#].*/gs, '…')
+  throw refused(`its URL "${shown}" does not begin with http:// or https://, or has a password`)
 }
+
+const LONGEST_REFUSAL = 65_536
 
 /** Throws unless what comes is an answer of a model. */
 async function refuse(
@@ -135,7 +118,7 @@ async function refuse(
 ): Promise<void> {
   const { ok, status, headers, body } = response
   // Pages show of a redirect that there is one, without a status.
-  if (status === 0 || (status >= 300 && status < 400))
+  if (!status || (status >= 300 && status < 400))
     throw fail({ status: status || undefined, said: 'a redirect, which is not followed' })
   // A page of HTML is no answer, whatever its status says.
   if (ok && !/\bhtml\b/.test(headers.get('content-type') ?? '')) return
@@ -145,5 +128,3 @@ async function refuse(
       if ((text += piece).length > LONGEST_REFUSAL) break
   throw fail({ status, headers, said: parsed(text) ?? text })
 }
-
-const LONGEST_REFUSAL = 65_536

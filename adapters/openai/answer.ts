@@ -56,7 +56,7 @@ export async function* answerOf(
       const args = calls.add(call, place)
       if (args) yield args
     }
-    reason = choice?.finish_reason ?? reason
+    reason = choice?.finish_reason || reason
     const reported = usageOf(chunk.usage ?? choice?.usage)
     if (reported) yield { kind: 'usage', usage: (usage = reported) }
   }
@@ -73,7 +73,7 @@ function* said(delta: Delta): Generator<ModelEvent> {
     ? (delta.content as readonly Part[])
     : [{ type: 'text', text: delta.content as string }]
   for (const { type, text, thinking } of parts) {
-    const thoughts = type === 'thinking' && thinking?.map((part) => part.text ?? '').join('')
+    const thoughts = type === 'thinking' && thinking?.map((part) => part.text).join('')
     if (thoughts) yield { kind: 'reasoning', delta: thoughts }
     else if (type === 'text' && text) yield { kind: 'text', delta: text }
   }
@@ -81,17 +81,18 @@ function* said(delta: Delta): Generator<ModelEvent> {
 }
 
 const REASONS: { readonly [reason: string]: FinishReason } = {
+  // So that it has nothing but these.
+  __proto__: null as never,
+  stop: 'stop',
   length: 'length',
   tool_calls: 'calls',
-  function_call: 'calls',
   content_filter: 'filter',
   error: 'error',
 }
 
 /** Some servers stop, rather than call, when they call. */
 function finishOf(reason: string, called: boolean): FinishReason {
-  if (reason === 'stop') return called ? 'calls' : 'stop'
-  return (Object.hasOwn(REASONS, reason) && REASONS[reason]) || 'other'
+  return called && reason === 'stop' ? 'calls' : (REASONS[reason] ?? 'other')
 }
 
 /** A status among the words of a stream: OpenRouter says it as a code. */

@@ -19,11 +19,8 @@ export function bodyOf(request: ModelRequest, model: string, reasoning: string |
       ...(instructions ? [{ role: 'system', content: instructions }] : []),
       ...paired.map((message, n) => wire(message, n > turn ? reasoning : undefined)),
     ],
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters }) => ({
-        type: 'function',
-        function: { name, description, parameters },
-      })),
+    ...(tools[0] && {
+      tools: tools.map((tool) => ({ type: 'function', function: tool })),
       ...(toolChoice && { tool_choice: choice(toolChoice) }),
     }),
     ...(output && {
@@ -40,24 +37,19 @@ export function bodyOf(request: ModelRequest, model: string, reasoning: string |
 }
 
 function wire(message: Message, reasoning: string | undefined): Json {
-  const { role, text } = message
-  switch (role) {
-    case 'system':
-      return { role, content: text }
-    case 'user':
-      return { role, content: message.files?.length ? parts(text, message.files) : text }
-    case 'tool':
-      return { role, tool_call_id: message.call, content: text }
-    case 'assistant': {
-      const { calls = [] } = message
-      return {
-        role,
-        content: text || null,
-        ...(reasoning && message.reasoning && { [reasoning]: message.reasoning }),
-        ...(calls.length > 0 && { tool_calls: calls.map(call) }),
-      }
+  const { role, text: content } = message
+  if (role === 'tool') return { role, tool_call_id: message.call, content }
+  if (role === 'assistant') {
+    const { calls = [] } = message
+    return {
+      role,
+      content: content || null,
+      ...(reasoning && message.reasoning && { [reasoning]: message.reasoning }),
+      ...(calls[0] && { tool_calls: calls.map(call) }),
     }
   }
+  const files = role === 'user' && message.files
+  return { role, content: files && files[0] ? parts(content, files) : content }
 }
 
 /** Arguments that were no JSON aren't repeated: many servers parse them, and refuse the whole request. */
@@ -87,9 +79,12 @@ function part({ mediaType, data }: FilePart): Json {
   return { type: 'file', file: { filename: `file.${subtype}`, file_data: url } }
 }
 
-/** Byte by byte: an argument list has a limit, and `toBase64` isn't everywhere yet. */
+/** In chunks, since an argument list has a limit; `toBase64` isn't everywhere yet. */
 function base64(bytes: Uint8Array): string {
-  return btoa(bytes.reduce((text, byte) => text + String.fromCharCode(byte), ''))
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 4096)
+    text += String.fromCharCode(...bytes.subarray(at, at + 4096))
+  return btoa(text)
 }
 
 function choice(wanted: NonNullable<ModelRequest['toolChoice']>): unknown {

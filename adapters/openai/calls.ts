@@ -4,14 +4,12 @@ import { parsed } from './payloads.ts'
 /** A piece of a call, as streams have it. */
 export interface CallDelta {
   readonly index?: number | null
-  readonly id?: string | null
+  readonly id?: string | number | null
   readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null
 }
 
 interface Building {
   readonly id: string
-  /** The endpoint's, if it gave one. */
-  readonly wire: string | undefined
   tool: string
   raw: string
 }
@@ -29,19 +27,24 @@ export function assembly(): Assembly {
   const calls: Building[] = []
   const at = new Map<number, Building>()
   return {
-    add({ index, id, function: part }, place) {
+    add({ index, id: given, function: part }, place) {
+      const id = String(given ?? '')
       const name = part?.name ?? ''
       const args = part?.arguments ?? ''
       const delta = typeof args === 'string' ? args : JSON.stringify(args)
       const slot = index ?? place
       const here = at.get(slot)
-      let call = id && here?.wire !== id ? (calls.find((one) => one.wire === id) ?? here) : here
-      const isNew = name !== '' && typeof index === 'number' && !here
-      const begins = !call || isNew || isAnother(call, { id, name, delta })
-      if (!call || begins) {
-        call = { id: id || String(calls.length), wire: id || undefined, tool: '', raw: '' }
+      let call = (here?.id !== id && calls.find((one) => one.id === id)) || here
+      // Behind arguments that are whole others begin: an empty object before them only held their place.
+      const again =
+        /^\s*\{/.test(delta) && call?.raw.endsWith('}') && parsed(call.raw) !== undefined
+      // Some servers give all calls one index, or none: a name with an id of its own, or behind whole arguments, is a new
+      // call. Others say index, id and name in each piece.
+      const isOther = id ? call?.id !== id || (again && slot !== index) : again
+      if (!call || (name && (isOther || !here))) {
+        call = { id: id || String(calls.length), tool: '', raw: '' }
         calls.push(call)
-      }
+      } else if (again) call.raw = ''
       at.set(slot, call)
       // A name comes in pieces, or again and again as a whole.
       if (name !== call.tool) call.tool += name
@@ -52,14 +55,4 @@ export function assembly(): Assembly {
     events: () =>
       calls.map(({ id, tool, raw }) => ({ kind: 'call', id, tool, raw: raw.trim() || '{}' })),
   }
-}
-
-/** Some servers give all calls one index, or none: a name with an id of its own, or behind whole arguments, is a new call. */
-function isAnother(
-  call: Building,
-  { id, name, delta }: { id: string | null | undefined; name: string; delta: string },
-): boolean {
-  if (name === '') return false
-  if (id && call.wire && id !== call.wire) return true
-  return delta !== '' && parsed(call.raw) !== undefined
 }

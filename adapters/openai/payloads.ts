@@ -1,4 +1,7 @@
-/** A body as text, piece by piece. Nobody need read it to its end: it is cancelled then. */
+/**
+ * A body as text, piece by piece, and at its end the blank line that some servers leave out. Nobody need read it to its
+ * end: it is cancelled then.
+ */
 export async function* textOf(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
@@ -10,7 +13,7 @@ export async function* textOf(
     const decoder = new TextDecoder()
     for (;;) {
       const { done, value } = await reader.read()
-      yield done ? decoder.decode() : decoder.decode(value, { stream: true })
+      yield done ? `${decoder.decode()}\n\n` : decoder.decode(value, { stream: true })
       if (done) return
     }
   } finally {
@@ -20,35 +23,41 @@ export async function* textOf(
 }
 
 /**
- * What server-sent events carry, one by one. A body that is an object of JSON is one payload. The last event counts even
- * if the blank line behind it is missing.
+ * What server-sent events carry, one by one. A body that is an object of JSON is one payload. What an event of the kind
+ * `error` carries is told as its `error`.
  */
 export async function* payloadsOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
-  let isJson: boolean | undefined
+  let first: string | undefined
+  let isHalf = false
   let data: string[] = []
+  let isError = false
   for await (const text of texts) {
-    rest += text
-    isJson ??= /\S/.test(rest) ? /^\s*\{/.test(rest) : undefined
-    if (isJson) continue
+    first ??= /\S/.exec(text)?.[0]
+    const isJson = first === '{'
+    // A line may come in very many pieces: what has been looked at isn't looked at again.
+    const lines = isJson ? [text] : (isHalf ? text.replace(/^\n/, '') : text).split(/\r\n?|\n/)
     // A CR at the end may be half of a CRLF.
-    const lines = rest.split(/\r\n|\n|\r(?!$)/)
+    if (text) isHalf = text.endsWith('\r')
+    lines[0] = rest + lines[0]
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      read(line, data)
-      if (line !== '' || data.length === 0) continue
-      yield data.join('\n')
+      const [, field, value = ''] = /^(data|event)(?:: ?([^]*))?$/.exec(line) ?? []
+      if (field === 'data') data.push(value)
+      else if (field) isError = value === 'error'
+      if (line !== '') continue
+      const payload = data.join('\n')
+      if (data.length > 0) yield isError ? errorOf(payload) : payload
       data = []
+      isError = false
     }
   }
-  if (isJson) return yield rest
-  read(rest.replace(/\r$/, ''), data)
-  if (data.length > 0) yield data.join('\n')
+  if (rest) yield rest
 }
 
-function read(line: string, data: string[]): void {
-  const found = /^data(?:: ?([^]*))?$/.exec(line)
-  if (found) data.push(found[1] ?? '')
+function errorOf(payload: string): string {
+  const said = parsed(payload) as { readonly error?: unknown } | undefined
+  return JSON.stringify({ error: said?.error ?? said ?? payload })
 }
 
 /** A value of JSON; `undefined` if the text is none. */

@@ -31,5 +31,5 @@ export function usageOf(usage: Usage | null | undefined): TokenUsage | undefined
     reasoning: usage.completion_tokens_details?.reasoning_tokens,
   }
   const known = Object.entries(figures).filter(([, figure]) => Number.isFinite(figure))
-  return known.length > 0 ? Object.fromEntries(known) : undefined
+  return known[0] && Object.fromEntries(known)
 }

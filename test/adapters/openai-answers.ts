@@ -70,6 +70,25 @@ export function answerCases(at: At): Table {
       }
     },
 
+    'an empty object that only held the place of arguments is none of them': async () => {
+      for (const again of [{ id: 'x', name: 'add' }, {}]) {
+        const told = await events(
+          callStream([
+            [piece(0, 'x', 'add', '{}')],
+            [piece(0, again.id, again.name, '{"a"')],
+            [piece(0, again.id, again.name, ':1}')],
+            [piece(0, again.id, again.name, ' ')],
+          ]),
+        )
+        const calls = told.filter(({ kind }) => kind === 'call')
+        equal(
+          calls,
+          [{ kind: 'call', id: 'x', tool: 'add', raw: '{"a":1}' }],
+          JSON.stringify(again),
+        )
+      }
+    },
+
     'arguments come as they are written, with the name of the tool first': async () => {
       equal(
         await events(oneCall),
@@ -186,7 +205,8 @@ export function answerCases(at: At): Table {
         stop: 'stop',
         length: 'length',
         tool_calls: 'calls',
-        function_call: 'calls',
+        // Of before there were tools: none of its calls is heard.
+        function_call: 'other',
         content_filter: 'filter',
         error: 'error',
         eos_token: 'other',
@@ -199,6 +219,15 @@ export function answerCases(at: At): Table {
         'stop"}]',
       )
       equal((await events(called)).at(-1), { kind: 'finish', reason: 'calls' }, 'stop with a call')
+    },
+
+    'a reason to finish stands, whatever comes behind it': async () => {
+      for (const later of ['', null]) {
+        const told = await events(
+          sse(chunk({ content: 'a' }, ''), chunk({}, 'stop'), chunk({}, later), '[DONE]'),
+        )
+        equal(told.at(-1), { kind: 'finish', reason: 'stop' }, JSON.stringify(later))
+      }
     },
 
     'a stream that nobody finished has neither a finish nor a call': async () => {

@@ -82,6 +82,24 @@ const failures: Readonly<Record<string, Failure>> = {
     words: '"Out of memory"',
     before: 1,
   },
+  'an error in the middle, as an event without the member': {
+    answer: { body: `${start}event: error\ndata: {"message":"Overloaded: sk-live-${CANARY}"}\n\n` },
+    words: '"Overloaded: …"',
+    before: 1,
+  },
+  'an error in the middle, as an event that is a text': {
+    answer: { body: `${start}event: error\ndata: Overloaded\n\n` },
+    words: '"Overloaded"',
+    before: 1,
+  },
+  'an error in the middle, as an event with a code': {
+    answer: {
+      body: `${start}event: error\ndata: ${said({ message: 'Overloaded', code: 529 })}\n\n`,
+    },
+    details: { status: 529 },
+    words: 'its provider answered 529, "Overloaded"',
+    before: 1,
+  },
   'an error in the middle, as vLLM has it': {
     answer: { body: start + sse({ object: 'error', message: 'Engine died', code: 500 }, '[DONE]') },
     details: { status: 500 },
@@ -233,6 +251,20 @@ export function failureCases(at: At): Table {
         const error = await at([], async () => undefined, one as never).catch((thrown) => thrown)
         equal(error instanceof TypeError, true, `${JSON.stringify(one)}: ${String(error)}`)
         holdsNone(error)
+      }
+    },
+
+    'a URL that is refused is shown, without what may be a password': async () => {
+      const shown = {
+        'localhost:11434/v1': 'localhost:11434/v1',
+        'file:///v1': 'file:///v1',
+        [`https://ann:${CANARY}@model.test/v1?key=${CANARY}`]: '…model.test/v1…',
+        [`https://ann:${CANARY}/?${CANARY}@model.test/v1#${CANARY}`]: '…model.test/v1…',
+      }
+      for (const [url, told] of Object.entries(shown)) {
+        const error = await at([], async () => undefined, { url }).catch((thrown) => thrown)
+        const what = 'does not begin with http:// or https://, or has a password'
+        equal(String(error), `TypeError: Cannot use model "m": its URL "${told}" ${what}`, url)
       }
     },
 

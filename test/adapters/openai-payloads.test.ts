@@ -1,7 +1,7 @@
 // Our reading of server-sent events, held against a parser that does nothing else.
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { payloadsOf, textOf } from '../../adapters/openai/payloads.ts'
 
 const line = fc.oneof(
@@ -41,10 +41,26 @@ it('the last event counts even if nothing ends it', async () => {
   )
 })
 
+it('looks at each character once, however many pieces a line comes in', async () => {
+  const long = `data: ${'x'.repeat(1_000_000)}`
+  const split = vi.spyOn(String.prototype, 'split')
+  try {
+    expect(await heard(`${long}\n\n`, [1000])).toEqual([long.slice(6)])
+    const seen = split.mock.contexts.map((text) => String(text).length)
+    const sum = seen.reduce((one, other) => one + other, 0)
+    expect(sum).toBeGreaterThanOrEqual(long.length)
+    expect(sum).toBeLessThan(long.length + 10_000)
+  } finally {
+    split.mockRestore()
+  }
+})
+
 /** Without events that have no data: there is nothing to read in them. */
 function told(text: string): readonly string[] {
   const found: string[] = []
-  const parser = createParser({ onEvent: ({ data }) => found.push(data) })
+  const onEvent = ({ data, event }: { data: string; event?: string | undefined }) =>
+    found.push(event === 'error' ? JSON.stringify({ error: data }) : data)
+  const parser = createParser({ onEvent })
   parser.feed(text)
   return found
 }

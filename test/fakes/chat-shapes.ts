@@ -28,7 +28,7 @@ export const usage = (figures: object): object => chunk({}, null, { choices: [],
 /** A piece of a call. */
 export const piece = (
   index: number | undefined,
-  id: string | undefined,
+  id: string | number | undefined,
   name: string | undefined,
   args?: unknown,
 ): object => ({
@@ -112,6 +112,19 @@ export const callShapes: Readonly<
       [piece(1, b[0], b[1], '{"a":')],
       [piece(1, b[0], b[1], '2}')],
     ],
+  },
+  'id and name again in each piece, behind arguments that are whole too': {
+    pieces: [
+      [piece(0, a[0], a[1], '{"a":1}')],
+      [piece(0, a[0], a[1], '')],
+      [piece(1, b[0], b[1], '{"a":2')],
+      [piece(1, b[0], b[1], '}')],
+      [piece(1, b[0], b[1], undefined)],
+    ],
+  },
+  'ids that are numbers': {
+    pieces: [[piece(0, 5, a[1], '')], [piece(0, 5, undefined, a[2])], [piece(1, 6, b[1], b[2])]],
+    ids: ['5', '6'],
   },
   'Ollama: whole calls, all of index 0': {
     pieces: [[piece(0, ...a)], [piece(0, ...b)]],
