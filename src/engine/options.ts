@@ -1,7 +1,15 @@
 import { checkHooks } from '../hook/check.ts'
 import { anything, call, check, methods, wholeFrom, type Rule } from '../lib/check.ts'
+import type { Prices } from '../usage.ts'
 import { durability } from './check.ts'
 import { isObject } from './request.ts'
+
+const amount: Rule = [
+  (value) => Number.isFinite(value) && value >= 0,
+  'a number from 0 on',
+  RangeError,
+]
+const PRICE = { input: amount, output: amount, cacheRead: amount, cacheWrite: amount }
 
 /**
  * Refuses options that make no sense, misspelt ones included.
@@ -9,7 +17,10 @@ import { isObject } from './request.ts'
  * @returns What can't be done, for refusals to come
  * @throws TypeError or RangeError naming the option
  */
-export function checkOptions(graph: unknown, options: { readonly hooks?: unknown }): string {
+export function checkOptions(
+  graph: unknown,
+  options: { readonly hooks?: unknown; readonly prices?: Prices },
+): string {
   const { name = '' } = Object(graph) as { readonly name?: unknown }
   const rules = {
     store: methods('get', 'list', 'commit', 'clear'),
@@ -33,6 +44,11 @@ export function checkOptions(graph: unknown, options: { readonly hooks?: unknown
   }
   const cannot = `Cannot compile graph "${typeof name === 'string' ? name : ''}"`
   check(cannot, rules, options)
+  for (const [model, price] of Object.entries(options.prices ?? {}))
+    check(`${cannot} with the price of "${model}"`, PRICE, {
+      ...price,
+      ...{ input: price?.input ?? NaN, output: price?.output ?? NaN },
+    })
   if (options.hooks !== undefined) checkHooks(cannot, options.hooks)
   return cannot
 }

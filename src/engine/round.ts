@@ -117,7 +117,6 @@ function insideOf(
     instead: undefined,
     id: (repair ? undefined : options.id) ?? id,
     tenant: claim.head.tenant || undefined,
-    prices: app.prices,
     ran: ran?.value,
     async begin({ messages }) {
       await served(run, want.model)
@@ -137,7 +136,7 @@ function insideOf(
       unkept = reply
       if (host.hooks.some(({ afterLlm }) => afterLlm)) await kept()
     },
-    lost: (usage) => use.end(counts, usage),
+    spent: (usage) => use.end(counts, usage),
     failed(error) {
       if (!counts) return
       const { message } = Object(error) as Partial<Error>

@@ -23,7 +23,7 @@ import type { Execution } from './execution.ts'
 import type { Meter } from './meter.ts'
 import { hookedBy, type Hooked } from './hooked.ts'
 import type { Monitor, Presence } from './monitor.ts'
-import { usageOf, type Prices, type TokenUsage } from '../usage.ts'
+import { usageOf, type TokenUsage } from '../usage.ts'
 import { indexRows } from './pause-index.ts'
 import type { LocalOptions, Opening } from './request.ts'
 import type { Queue } from './stream.ts'
@@ -41,7 +41,6 @@ export interface App extends Hooked {
   readonly tools: ReadonlyMap<string, Tool>
   /** Makes what a node sees; handed in, as it leads back to levels and steps. */
   readonly context: (execution: Execution, within?: Within) => object
-  readonly prices: Prices | undefined
   readonly monitor: Monitor | undefined
   readonly presence: Presence | undefined
   readonly stepLimit: number

@@ -21,6 +21,8 @@ export interface Hearing {
   /** What is heard is put in here. */
   readonly heard: Heard
   readonly onEvent: Generate<unknown>['onEvent']
+  /** Called when the model has said everything. */
+  readonly said: () => void
   /** Called when the model is given up, before anybody hears of it. */
   readonly lost: () => void
   readonly watch: Watch
@@ -36,7 +38,7 @@ export interface Hearing {
 export async function hear(
   model: Model,
   request: ModelRequest,
-  { call, heard, onEvent, lost, watch, bounds }: Hearing,
+  { call, heard, onEvent, said, lost, watch, bounds }: Hearing,
 ): Promise<void> {
   const own = new AbortController()
   let iterator: AsyncIterator<ModelEvent> | undefined
@@ -51,11 +53,18 @@ export async function hear(
       model.stream(request, { signal: own.signal, call })[Symbol.asyncIterator](),
     )
     while (!over && heard.finish === undefined) {
-      const next = await done(model, () => iterator!.next())
-      if (over) return
-      if (next.done) throw broken(model, 'its stream ended without "finish"')
-      if (take(model, heard, next.value)) await onEvent?.(next.value)
+      let event: ModelEvent | undefined
+      // Events are the model's, and so are members of them that throw.
+      await done(model, async () => {
+        const next = Object(await iterator!.next()) as IteratorResult<ModelEvent>
+        if (over) return
+        if (next.done) throw broken(model, 'its stream ended without "finish"')
+        const { value } = next
+        if (take(model, heard, value)) event = value
+      })
+      if (event && !over) await onEvent?.(event)
     }
+    if (!over) said()
   }
   try {
     await watch.wait(listen, { ...bounds, what: `Model "${model.provider}/${model.model}"`, halt })

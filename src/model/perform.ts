@@ -20,6 +20,8 @@ import { requestFrom, type Asked } from './request.ts'
 /** Gets what had come of a message when its stream broke off, or was stopped. */
 export type OnPartial = (message: NewMessage & { readonly role: 'assistant' }) => void
 
+type Part = ReturnType<typeof partOf>
+
 /** A request on its way. */
 export interface Going extends Leading {
   readonly asked: Asked
@@ -28,7 +30,11 @@ export interface Going extends Leading {
   readonly watch: Watch
   readonly bounds: Bounds
   /** What is left of a message that broke off. */
-  part: ReturnType<typeof partOf> | undefined
+  part: Part | undefined
+  /** What is left if it is stopped once the model has said everything. */
+  said: Part | undefined
+  /** The ids of its calls. */
+  readonly ids: Set<string>
 }
 
 /**
@@ -53,10 +59,12 @@ export async function perform(
     watch: watch(),
     bounds: { signal, clock: inside.host.clock, ms: asked.timeout },
     part: undefined,
+    said: undefined,
+    ids: new Set(),
   }
   const leave = (): void => {
-    const { part } = going
-    going.part = undefined
+    const part = going.part ?? (signal.aborted ? going.said : undefined)
+    going.part = going.said = undefined
     try {
       if (part) onPartial?.(part)
     } catch (error) {
@@ -66,7 +74,9 @@ export async function perform(
   inside.onPause(() => {
     going.watch.pause()
     going.flight?.end()
+    going.said = undefined
   })
+  signal.addEventListener('abort', leave)
   try {
     const reply = await through(going, leave)
     const bounds = { ...going.bounds, what: `The output schema of model "${asked.name}"` }
@@ -77,6 +87,7 @@ export async function perform(
     leave()
     throw error
   } finally {
+    signal.removeEventListener('abort', leave)
     going.flight?.end()
   }
 }
@@ -85,11 +96,14 @@ export async function perform(
 async function through(going: Going, leave: () => void): Promise<Reply<unknown>> {
   const { asked, inv, ctx, bounds } = going
   const inside = ctx[INSIDE]
+  const about = { name: asked.name, id: inside.id, ids: going.ids, whose: 'a hook' }
+  const whole = (value: unknown): Reply<unknown> => replyFrom(value, about)
+  for (const { id } of inside.ran?.calls ?? []) going.ids.add(id)
   const hooking: Hooking = {
     ...going,
     methods: ['beforeLlm', 'afterLlm', 'onLlmError'],
     whose: `model "${asked.name}"`,
-    copied: (value) => replyFrom(value, asked.name, 'a hook'),
+    copied: whole,
   }
   const hooks = inside.host.hooks.map((hook, at) => bounded(hook, at, hooking))
   const outward = hooks.toReversed()
@@ -98,7 +112,10 @@ async function through(going: Going, leave: () => void): Promise<Reply<unknown>>
     const watching = outward.filter(({ afterLlm }) => afterLlm)
     if (watching.length === 0) return reply
     const other = await runAfter<unknown>(watching, 'afterLlm', inv, reply)
-    return replyFrom(other, asked.name, 'a hook')
+    const made = whole(other)
+    // What is left is what hooks made of it.
+    if (going.said) going.said = partOf(made.message, asked.name, made.usage)
+    return made
   }
   if (inside.ran) return after(inside.ran)
   const verdict = await runBeforeOrUndo(hooks, ['beforeLlm', 'onLlmError'], inv)
@@ -130,27 +147,31 @@ async function sent(going: Going, leave: () => void): Promise<Reply<unknown>> {
   const { asked, inv, ctx } = going
   const { name, model, onEvent } = asked
   const inside = ctx[INSIDE]
-  const { id, prices, instead } = inside
+  const { id, host, instead } = inside
   const request = instead
     ? requestFrom(name, Object(instead.value) as object, asked.stamp)
     : inv.request
   let heard: Heard = { text: '', reasoning: '', calls: [] }
+  const spent = (left: 'part' | 'said'): void => {
+    const usage = usageOf(heard.usage, name, host.prices)
+    inside.spent(usage)
+    if (heard.text || heard.reasoning) going[left] = partOf(heard, name, usage)
+  }
+  const said = (): void => spent('said')
   const lost = (): void => {
-    const usage = heard.usage && usageOf(heard.usage, name, prices)
-    inside.lost(usage)
-    if (heard.text || heard.reasoning) going.part = partOf(heard, name, usage)
+    spent('part')
     // Whoever stops a run records at once what there is.
     if (ctx.signal.aborted) leave()
   }
   const { cell, cached } = await cachedOr(going, request, async () => {
     await inside.begin(request)
-    await hear(model, request, { ...going, call: id, heard, onEvent, lost })
+    await hear(model, request, { ...going, call: id, heard, onEvent, said, lost })
     const { text, reasoning, finish } = heard
     return encode({ text, reasoning, finish })
   })
   if (cached) heard = { ...(decode(cell) as Heard), calls: [] }
-  const usage = cached ? { requests: 0 } : usageOf(heard.usage, name, prices)
-  const reply = replyOf(heard, { name, id, usage })
+  const usage = cached ? { requests: 0 } : usageOf(heard.usage, name, host.prices)
+  const reply = replyOf(heard, { name, id, ids: going.ids, usage })
   if (reply.calls.length > 0 || ['length', 'filter'].includes(reply.finish)) delete going.save
   return cached ? { ...reply, cached } : reply
 }

@@ -1,7 +1,7 @@
 import { wholeFrom, type Rule } from '../lib/check.ts'
 import { BudgetExceeded } from '../errors.ts'
 import type { Hook, LLMInvocation, ToolInvocation } from '../hook/hook.ts'
-import { checkLimits, deed, insideOf, stop, type PolicyOptions } from './policy.ts'
+import { announce, checkLimits, deed, insideOf, stop, type PolicyOptions } from './policy.ts'
 
 /** How much may be used; at least one of the three. */
 export interface BudgetLimits extends PolicyOptions {
@@ -9,7 +9,7 @@ export interface BudgetLimits extends PolicyOptions {
   readonly tokens?: number
   /** Tool calls and requests to models together. */
   readonly calls?: number
-  /** By the prices that the app was given; a `TypeError` at the first call without them. */
+  /** By the prices that the app was given; a `TypeError` at the first call without them, or without that of a model. */
   readonly cost?: number
   /** What is counted: a run since its input, whatever resumed runs that takes, or the thread in all. @default 'run' */
   readonly per?: 'run' | 'thread'
@@ -37,18 +37,32 @@ export function budget(limits: BudgetLimits): Hook {
   const name = 'budget'
   const look = (inv: ToolInvocation | LLMInvocation): void => {
     const { host, used: all } = insideOf(inv, name)
-    if (most.cost !== undefined && !host.priced)
-      throw new TypeError('Cannot keep to a budget of cost: the app was given no prices')
+    if (most.cost !== undefined) {
+      const cannot = 'Cannot keep to a budget of cost: the app was given no'
+      if (!host.prices) throw new TypeError(`${cannot} prices`)
+      const key = 'request' in inv ? `${inv.provider}/${inv.model}` : undefined
+      // What it costs would count as nothing.
+      if (key !== undefined && !Object.hasOwn(host.prices, key)) {
+        if (!shadow) throw new TypeError(`${cannot} price of "${key}"`)
+        const details = { per: whose, limit: 'cost', price: key }
+        announce({ name, shadow }, inv, { outcome: 'no_price', did: 'stopped', details })
+      }
+    }
     const { toolCalls, modelCalls, tokens, cost } = all[whose]
     const spent = { tokens, calls: toolCalls + modelCalls, cost }
     for (const limit of LIMITS) {
       const allowed = most[limit]
       const used = spent[limit]
       if (allowed === undefined || used === undefined || used < allowed) continue
-      const error = new BudgetExceeded(
-        `Cannot ${deed(inv)}: the ${whose} has used ${used} of ${allowed} ${limit}`,
-        { limit, used, allowed },
-      )
+      const [had, may] =
+        limit === 'cost'
+          ? [`cost ${used}`, `, and may cost ${allowed}`]
+          : [`used ${used}`, ` of ${allowed} ${limit}`]
+      const error = new BudgetExceeded(`Cannot ${deed(inv)}: the ${whose} has ${had}${may}`, {
+        limit,
+        used,
+        allowed,
+      })
       stop({ name, shadow }, inv, error, { details: { per: whose, ...error.details } })
     }
   }

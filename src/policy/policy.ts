@@ -41,7 +41,7 @@ export function insideOf(inv: Invocation, policy: string): Inside {
 /** What is about to happen, in words. */
 export function deed(inv: Invocation): string {
   if ('call' in inv) return `call tool "${inv.call.tool}"`
-  return 'node' in inv ? `enter node "${inv.node}"` : `ask model "${inv.model}"`
+  return 'node' in inv ? `enter node "${inv.node}"` : `ask model "${inv.provider}/${inv.model}"`
 }
 
 /** What becomes of a call by a policy: `outcome` is the error's code, or what else it is. */

@@ -36,11 +36,10 @@ export async function askOutside(
       instead: undefined,
       id: newId('call_'),
       tenant: undefined,
-      prices: undefined,
       ran: undefined,
       begin: async () => void (counts = true),
       keep: async ({ usage }) => use.end(counts, usage),
-      lost: (usage) => use.end(counts, usage),
+      spent: (usage) => use.end(counts, usage),
       failed() {},
       onPause() {},
     }

@@ -8,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Model } from '../model/model.ts'
 import type { Schema } from '../schema.ts'
+import type { Prices } from '../usage.ts'
 import type { ToolContext } from './tool.ts'
 
 /** What an app or an executor has for all its calls. */
@@ -21,8 +22,8 @@ export interface Host {
   readonly logger: Logger
   /** How long work that ignores its signal is waited for, in milliseconds. */
   readonly graceMs: number
-  /** Whether it is known what models cost, so that a tally may have a `cost`. */
-  readonly priced?: boolean
+  /** What models cost: without it no tally has a `cost`. */
+  readonly prices?: Prices | undefined
 }
 
 /** What has been used before the call, node or request at hand. */

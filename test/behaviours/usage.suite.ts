@@ -112,6 +112,39 @@ const cases: Cases = {
     equal(sorted((await usageOf(app, 't')) ?? {}), sorted(three), 'the thread')
   },
 
+  async 'over requests that were sent and reported nothing, however they ended'(reopen) {
+    const says = (...events: readonly (object | Error)[]) =>
+      of(async function* () {
+        for (const event of events)
+          if (event instanceof Error) throw event
+          else yield event
+      })
+    const text = { kind: 'text', delta: 'a' }
+    const hangs = of(async function* () {
+      yield text
+      await new Promise(() => {})
+    })
+    const onEvent = (): never => {
+      throw new Error('gone')
+    }
+    const app = asks(await reopen(), async (ctx) => {
+      for (const [model, more] of [
+        [says(text, new Error('x')), {}],
+        [says(text), {}],
+        [says(new Error('x')), {}],
+        [hangs, { timeout: 1 }],
+        [says(text), { onEvent }],
+        [says({ kind: 'finish', reason: 'stop' }), {}],
+      ] as const)
+        await ctx.generate(model, { messages: 'x', ...more }).catch(() => {})
+      throw new Error('after all of them')
+    })
+    await app.run({ thread: 't', input: {} }).catch(() => {})
+    const [run] = await runsOf(app, 't')
+    equal([run?.status, run?.usage], ['error', { requests: 6 }], 'the run')
+    equal(await usageOf(app, 't'), { requests: 6 }, 'the thread')
+  },
+
   async 'when a run is stopped in the middle of a stream'(reopen) {
     let begun = (): void => {}
     const streams = new Promise<void>((resolve) => (begun = resolve))

@@ -134,7 +134,7 @@ describe('monitors', () => {
 })
 
 describe('usage', () => {
-  test('a request costs what its prices say, a failed one that reported its tokens too', async () => {
+  test('a request costs what its prices say, a failed one too, and one that reported nothing counts as a request', async () => {
     const prices = { 'p/m': { input: 2_000_000, output: 4_000_000 } }
     const model = says(
       [{ kind: 'finish', reason: 'stop', usage: { input: 1, output: 2, cost: 99 } }],
@@ -153,7 +153,7 @@ describe('usage', () => {
     )
     const { usage } = await app.run({ thread: 't', input: {} })
     expect(costs).toEqual([10])
-    expect(usage).toEqual({ input: 4, output: 2, total: 6, requests: 2, cost: 16 })
+    expect(usage).toEqual({ input: 4, output: 2, total: 6, requests: 3, cost: 16 })
   })
 
   test('budgets and limits hold across a pause, and a reply on record counts once', async () => {
@@ -252,8 +252,7 @@ describe('what agents use', () => {
       }),
     )
     await app.run({ thread: 't', input: {} })
-    const { usage: _, ...unreported } = partial
-    expect(parts).toEqual([partial, partial, { ...unreported, text: '' }])
+    expect(parts).toEqual([partial, partial, { ...partial, text: '', usage: { requests: 1 } }])
     expect(order).toEqual(['part', 'thrown', 'part', 'thrown', 'thrown', 'part', 'thrown'])
   })
 

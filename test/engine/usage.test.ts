@@ -1,4 +1,4 @@
-import { addUsage, type TokenUsage } from 'heddle'
+import { addUsage, compile, graph, type TokenUsage } from 'heddle'
 import { expect, it } from 'vitest'
 import { costOf, countIn, usageOf, type Figures } from '../../src/usage.ts'
 
@@ -56,4 +56,31 @@ it('costs by the price of its model: cached tokens by theirs, or by that of othe
   expect(costOf(usage, 'a/other', prices)).toBeUndefined()
   expect(costOf(usage, 'toString', prices)).toBeUndefined()
   expect(costOf(usage, 'a/plain', undefined)).toBeUndefined()
+})
+
+it('prices that make no sense are refused as an app is made, by the model they are of', () => {
+  const g = graph({
+    name: 'g',
+    state: {},
+    nodes: { n: () => ({}) },
+    edges: { start: 'n', n: 'end' },
+  })
+  const price = { input: 1, output: 0 }
+  for (const [wrong, why] of [
+    [{ input: 1 }, 'output is not a number from 0 on'],
+    [{ output: 1 }, 'input is not a number from 0 on'],
+    [{ ...price, input: undefined }, 'input is not a number from 0 on'],
+    [{ ...price, output: '2' }, 'output is not a number from 0 on'],
+    [{ ...price, input: -1 }, 'input is not a number from 0 on'],
+    [{ ...price, cacheRead: Number.NaN }, 'cacheRead is not a number from 0 on'],
+    [{ ...price, cached: 1 }, '"cached" is not known here'],
+    [5, 'input is not a number from 0 on'],
+    [null, 'input is not a number from 0 on'],
+  ] as const) {
+    const make = (): unknown => compile(g, { prices: { 'a/b': price, 'a/c': wrong } as never })
+    expect(make).toThrow(`Cannot compile graph "g" with the price of "a/c": ${why}`)
+  }
+  expect(() =>
+    compile(g, { prices: { 'a/b': price, 'a/c': { ...price, cacheWrite: 2 } } }),
+  ).not.toThrow()
 })

@@ -121,6 +121,48 @@ export const hookCases: Cases = {
     )
   },
 
+  async 'calls that a hook gives have ids of ours, each of which is there once'() {
+    const look = (id?: string, wireId?: string): object => ({
+      ...{ tool: 'look_up', raw: '{}', args: {} },
+      ...(id !== undefined && { id }),
+      ...(wireId !== undefined && { wireId }),
+    })
+    const given = [look('c'), look('c'), look(''), look(), look('own', 'x')]
+    const hook: Hook = { beforeLlm: () => shortCircuit({ text: '', calls: given }) }
+    const { calls, message } = await asking(says(), hi, { hooks: [hook] })
+    equal(
+      calls.map(({ wireId }) => wireId),
+      ['c', 'c-2', undefined, undefined, 'x'],
+      'ids of the wire',
+    )
+    equal(new Set(calls.map(({ id }) => id)).size, 5, 'ids')
+    equal(
+      calls.every(({ id }) => /^call_[\da-f]{32}$/.test(id)),
+      true,
+      'ids of ours',
+    )
+    same(message.calls, calls, 'the message')
+  },
+
+  async 'a hook that adds a call leaves those that were there their ids'() {
+    let before: readonly string[] = []
+    const adds: Hook = {
+      afterLlm: (_, { message: _said, calls, ...rest }) => {
+        before = calls.map(({ id }) => id)
+        const more = [...calls, { id: 'more', tool: 'look_up', args: {}, raw: '{}' }, calls[0]!]
+        return { ...rest, calls: more } as unknown as Reply<unknown>
+      },
+    }
+    const call = { kind: 'call', id: 'x', tool: 'look_up', raw: '{}' }
+    const ids = new Set<string>()
+    for (const turn of [1, 2]) {
+      const { calls } = await asking(says([call, finish]), hi, { hooks: [adds] })
+      equal([calls[0]?.id, calls[1]?.wireId], [before[0], 'more'], `calls of turn ${turn}`)
+      for (const { id } of calls) ids.add(id)
+    }
+    equal(ids.size, 6, 'ids of two turns')
+  },
+
   async 'a reply that a hook hands on is a whole one, its message too'() {
     const model = says([text('my number is 4'), { kind: 'reasoning', delta: 'hm' }, finish])
     const masks: Hook = {

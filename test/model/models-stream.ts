@@ -143,6 +143,37 @@ export const streamCases: Cases = {
     }
   },
 
+  async 'a stream whose steps or events throw when they are looked at is a failure of the model'() {
+    const secret = 'sk-123'
+    const fails = (): never => {
+      throw new Error(secret)
+    }
+    const steps: readonly unknown[] = [
+      null,
+      undefined,
+      7,
+      Object.defineProperty({}, 'done', { get: fails }),
+      Object.defineProperty({ done: false }, 'value', { get: fails }),
+      ...['kind', 'delta'].map((member) => ({
+        done: false,
+        value: Object.defineProperty({ kind: 'text' }, member, { get: fails }),
+      })),
+      {
+        done: false,
+        value: {
+          kind: 'usage',
+          usage: Object.defineProperty({}, 'input', { get: fails, enumerable: true }),
+        },
+      },
+    ]
+    for (const [at, step] of steps.entries()) {
+      const stream = () => ({ [Symbol.asyncIterator]: () => ({ next: async () => step }) })
+      const error = await thrown(() => asking({ provider: 'p', model: 'm', stream } as never))
+      equal(isHeddleError(error, 'model_error'), true, `${at}: ${String(error)}`)
+      equal(String(error).includes(secret), false, 'its words')
+    }
+  },
+
   async 'a stream that ends without its finish is broken'() {
     const model = says([text('half'), { kind: 'call', id: 'x', tool: 'look_up', raw: '{}' }])
     const error = await thrown(() => asking(model, { messages: 'hi', tools: [callable] }))

@@ -6,6 +6,8 @@ import { keepBooks } from '../behaviours/books.ts'
 
 keepBooks()
 
+const prices = { 'p/m': { input: 1, output: 1 } }
+
 describe('a budget', () => {
   it.each([
     ['tokens', { tokens: 100 }, { tokens: 99 }, { tokens: 100 }],
@@ -13,11 +15,11 @@ describe('a budget', () => {
     ['cost', { cost: 0.5 }, { cost: 0.49 }, { cost: 0.75 }],
   ] as const)('of %s lets calls pass until it is used up', async (limit, limits, less, enough) => {
     const hooks = [budget(limits)]
-    const below = stage({ run: less, priced: true })
+    const below = stage({ run: less, prices })
     expect(await runBefore(hooks, 'beforeTool', below.tool)).toBeUndefined()
     expect(await runBefore(hooks, 'beforeLlm', below.llm)).toBeUndefined()
     expect(below.lines).toEqual([])
-    const { tool, llm } = stage({ run: enough, priced: true })
+    const { tool, llm } = stage({ run: enough, prices })
     const allowed = Object.values(limits)[0]
     for (const [method, inv] of [
       ['beforeTool', tool],
@@ -46,7 +48,7 @@ describe('a budget', () => {
   })
 
   it('does not count a figure that nobody reported', async () => {
-    const { llm } = stage({ run: { modelCalls: 50 }, priced: true })
+    const { llm } = stage({ run: { modelCalls: 50 }, prices })
     expect(await runBefore([budget({ tokens: 1, cost: 0.01 })], 'beforeLlm', llm)).toBeUndefined()
   })
 
@@ -57,6 +59,35 @@ describe('a budget', () => {
       expect(error).toBeInstanceOf(TypeError)
       expect(error.message).toContain('prices')
     }
+  })
+
+  it('of cost asks no model that has no price; in shadow mode it says so, and keeps to the rest', async () => {
+    const others = { 'p/other': { input: 1, output: 1 } }
+    const { llm, tool, lines } = stage({ run: { cost: 0 }, prices: others })
+    const error = await failure(runBefore([budget({ cost: 1 })], 'beforeLlm', llm))
+    expect(error).toBeInstanceOf(TypeError)
+    expect(error.message).toBe(
+      'Cannot keep to a budget of cost: the app was given no price of "p/m"',
+    )
+    expect(await runBefore([budget({ cost: 1 })], 'beforeTool', tool)).toBeUndefined()
+    lines.length = 0
+    const shadow = stage({ run: { cost: 3 }, prices: others })
+    const hooks = [budget({ cost: 1, shadow: true })]
+    expect(await runBefore(hooks, 'beforeLlm', shadow.llm)).toBeUndefined()
+    const about = { kind: 'policy', shadow: true, policy: 'budget', provider: 'p', model: 'm' }
+    const per = { per: 'run', limit: 'cost' }
+    expect(shadow.reports).toEqual([
+      { ...about, ...per, outcome: 'no_price', price: 'p/m' },
+      { ...about, ...per, outcome: 'budget_exceeded', used: 3, allowed: 1 },
+    ])
+  })
+
+  it('of cost says what was spent in words', async () => {
+    const { llm } = stage({ run: { cost: 0.000208 }, prices })
+    const error = await failure(runBefore([budget({ cost: 0.0002 })], 'beforeLlm', llm))
+    expect(error.message).toBe(
+      'Cannot ask model "p/m": the run has cost 0.000208, and may cost 0.0002',
+    )
   })
 
   it('logs what it stops, once, and the hook that threw only at debug', async () => {

@@ -11,7 +11,7 @@ const argsOf = (inv: object): unknown => (inv as ToolInvocation).call.args
 describe('a guardrail', () => {
   it.each([
     ['a tool', 'beforeTool', 'tool', 'Cannot call tool "send": guardrail "g" says no'],
-    ['a model', 'beforeLlm', 'llm', 'Cannot ask model "m": guardrail "g" says no'],
+    ['a model', 'beforeLlm', 'llm', 'Cannot ask model "p/m": guardrail "g" says no'],
   ] as const)('blocks what goes into %s', async (_, method, kind, message) => {
     const hooks = [guardrail({ name: 'g', input: () => ({ block: 'no' }) })]
     const error = await failure(runBefore(hooks, method, stage()[kind]))

@@ -1,5 +1,5 @@
 // Calls as policies see them, with whatever is said to have been used, and books of what was logged and reported.
-import type { LLMInvocation, Logger, NodeInvocation, ToolInvocation } from 'heddle'
+import type { LLMInvocation, Logger, NodeInvocation, Prices, ToolInvocation } from 'heddle'
 import { INSIDE } from '../../src/hook/mark.ts'
 import type { Host, InputInside, Tally } from '../../src/tool/inside.ts'
 
@@ -18,12 +18,12 @@ export interface Stage {
 interface Setting {
   readonly run?: Partial<Tally>
   readonly thread?: Partial<Tally>
-  readonly priced?: boolean
+  readonly prices?: Prices
   readonly args?: unknown
 }
 
 /** A moment of an app at which a tool, a model or a node is about to be called. */
-export function stage({ run, thread, priced, args = { to: 'ann' } }: Setting = {}): Stage {
+export function stage({ run, thread, prices, args = { to: 'ann' } }: Setting = {}): Stage {
   const lines: Line[] = []
   const reports: unknown[] = []
   const nothing = { toolCalls: 0, modelCalls: 0, ms: 0 }
@@ -33,7 +33,7 @@ export function stage({ run, thread, priced, args = { to: 'ann' } }: Setting = {
       void lines.push([level, message, data])
   const logger: Logger = { debug: write('debug'), warn: write('warn'), error: write('error') }
   const inside: InputInside = {
-    host: { logger, hooks: [], ...(priced !== undefined && { priced }) } as unknown as Host,
+    host: { logger, hooks: [], ...(prices && { prices }) } as unknown as Host,
     used: { run: { ...nothing, ...run }, thread: { ...nothing, ...run, ...thread } },
     report: (event) => void reports.push(event),
     instead: undefined,
