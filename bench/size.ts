@@ -20,8 +20,9 @@ const measures: readonly Measure[] = [
     name: 'core with memory store',
     code: `export { compile, graph, memory } from 'heddle'`,
     target: 16_000,
-    // 42.3 before tools, hooks, caches and scopes; what of them `compile` reaches is in it.
-    reached: 50_000,
+    // 42.3 before tools, hooks, caches and scopes, and 50.0 before models; what of them `compile` reaches is in it: requests
+    // to models, lists of messages, usage, monitors.
+    reached: 61_300,
   },
   {
     name: 'scopes',
