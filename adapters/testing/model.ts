@@ -1,10 +1,11 @@
-import type {
-  Clock,
-  FinishReason,
-  Model,
-  ModelEvent,
-  ModelRequest,
-  TokenUsage,
+import {
+  ModelError,
+  type Clock,
+  type FinishReason,
+  type Model,
+  type ModelEvent,
+  type ModelRequest,
+  type TokenUsage,
 } from '../../src/index.ts'
 
 /** One answer of a scripted model. A function sees the request first. */
@@ -57,8 +58,9 @@ export function scriptedModel(
     if (typeof turns === 'function') return turns(request)
     const turn = turns[requests.length - 1]
     if (turn === undefined)
-      throw new RangeError(
-        `Cannot answer request ${requests.length}: the script has ${turns.length} turns`,
+      throw new ModelError(
+        `Cannot ask model "${provider}/${model}": this is request ${requests.length}, and its script has turns for ${turns.length}`,
+        { provider, model },
       )
     return typeof turn === 'function' ? turn(request) : turn
   }

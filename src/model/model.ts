@@ -23,8 +23,8 @@ export interface Model {
 export type ModelEvent =
   | { readonly kind: 'text'; readonly delta: string }
   | { readonly kind: 'reasoning'; readonly delta: string }
-  | { readonly kind: 'args'; readonly id: string; readonly tool?: string; readonly delta: string }
-  | { readonly kind: 'call'; readonly id: string; readonly tool: string; readonly raw: string }
+  | { readonly kind: 'args'; readonly id?: string; readonly tool?: string; readonly delta: string }
+  | { readonly kind: 'call'; readonly id?: string; readonly tool: string; readonly raw: string }
   | { readonly kind: 'download'; readonly loaded: number; readonly total?: number }
   /** Cumulative: a later report replaces an earlier one. */
   | { readonly kind: 'usage'; readonly usage: TokenUsage }
