@@ -66,7 +66,8 @@ function failureOf(error: unknown): Parameters<typeof modelError>[1] {
     readonly responseHeaders?: Readonly<Record<string, string>>
   }
   return {
-    status: typeof statusCode === 'number' ? statusCode : undefined,
+    // Of a stream that broke off it is what the response began with: no status of a failure.
+    status: typeof statusCode === 'number' && statusCode >= 400 ? statusCode : undefined,
     headers: responseHeaders && { get: (name) => responseHeaders[name] ?? null },
     said: error,
   }

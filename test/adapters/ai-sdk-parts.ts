@@ -145,6 +145,8 @@ export function partCases(): Readonly<Record<string, () => Promise<void>>> {
       })
       const errors: readonly (readonly [unknown, string, object])[] = [
         [api, 'its provider answered 529, "Overloaded"', { status: 529, retryAfterMs: 1500 }],
+        // Of a stream that broke off the SDK tells the status with which it began.
+        [Object.assign(new Error('Cut'), { statusCode: 200 }), '"Cut"', {}],
         ['Overloaded', '"Overloaded"', {}],
         [{ type: 'error', error: { message: 'Overloaded' } }, '"Overloaded"', {}],
         [undefined, 'it failed, and does not say why', {}],
