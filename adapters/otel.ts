@@ -2,7 +2,6 @@ import { SpanKind, trace } from '@opentelemetry/api'
 import type { Tracer } from '@opentelemetry/api'
 import type { Hook, Monitor } from '../src/index.ts'
 import { chatAttributes, known, replyAttributes, toolAttributes } from './otel/attributes.ts'
-import { json } from './otel/content.ts'
 import { quietly, Traces } from './otel/traces.ts'
 
 /** Where spans go, and what they say. */
@@ -26,9 +25,8 @@ export function otel(options: OtelOptions = {}): Hook & Monitor {
   const { tracer, content = false, ...more } = options
   for (const name of Object.keys(more))
     throw new TypeError(`Cannot trace: "${name}" is not known here`)
-  if (tracer !== undefined && typeof tracer?.startSpan !== 'function')
-    throw new TypeError('Cannot trace: the tracer has no startSpan')
-  if (typeof content !== 'boolean') throw new TypeError('Cannot trace: content is not a boolean')
+  if ((tracer && !tracer.startSpan) || typeof content !== 'boolean')
+    throw new TypeError('Cannot trace: the tracer has no startSpan, or content is not a boolean')
   const traces = new Traces(() => tracer ?? trace.getTracer('heddle'))
   return {
     name: 'otel',
@@ -46,17 +44,15 @@ export function otel(options: OtelOptions = {}): Hook & Monitor {
     afterTool: (inv, value) =>
       void quietly(() =>
         traces.end(inv, () =>
-          known({ 'gen_ai.tool.call.result': content ? json(value) : undefined }),
+          known({
+            'gen_ai.tool.call.result': content ? quietly(() => JSON.stringify(value)) : undefined,
+          }),
         ),
       ),
     onToolError: (inv, error) => void quietly(() => traces.fail(inv, error)),
     beforeLlm: (inv) =>
       void quietly(() => {
-        const { thread } = inv.ctx
-        const attributes = {
-          ...chatAttributes(inv, content),
-          ...(thread !== undefined && { 'gen_ai.conversation.id': thread }),
-        }
+        const attributes = chatAttributes(inv, content)
         traces.begin(inv, { name: `chat ${inv.model}`, kind: SpanKind.CLIENT, attributes })
       }),
     afterLlm: (inv, reply) =>

@@ -98,6 +98,8 @@ const measures: readonly Measure[] = [
     name: 'heddle/otel, without its peer and the core',
     code: `export * from 'heddle/otel'`,
     target: 3_000,
+    // An agent that fails with its model, or is asked again, says so in its span.
+    reached: 3_050,
     external: ['@opentelemetry/api'],
     withoutCore: true,
   },

@@ -6,12 +6,13 @@ import { FINISH } from './finish.ts'
 
 /** Of a request to a model. What nobody set is left out. */
 export function chatAttributes(
-  { request, provider, model }: LLMInvocation,
+  { request, provider, model, ctx }: LLMInvocation,
   content: boolean,
 ): Attributes {
   const { temperature, maxTokens, stop, seed, output } = request
   return known({
     'gen_ai.operation.name': 'chat',
+    'gen_ai.conversation.id': ctx.thread,
     'gen_ai.provider.name': provider,
     'gen_ai.request.model': model,
     'gen_ai.request.stream': true,
@@ -59,7 +60,7 @@ export function errorKind(error: unknown): string {
   if (isHeddleError(error, 'model_error') && error.details.status !== undefined)
     return String(error.details.status)
   const { name } = Object(error) as { readonly name?: unknown }
-  return typeof name === 'string' && name !== '' ? name : '_OTHER'
+  return (typeof name === 'string' && name) || '_OTHER'
 }
 
 /** Attributes without those that aren't known. */

@@ -35,13 +35,4 @@ function partsOf(message: Message | Reply<unknown>['message']): object[] {
   ]
 }
 
-/** A value as JSON; nothing if JSON can't hold it. */
-export function json(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
-}
-
 const text = (content: string): object => ({ type: 'text', content })

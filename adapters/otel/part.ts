@@ -16,19 +16,25 @@ export class Part {
   readonly #made: Made
   readonly #outer: () => Context
   readonly #since = Date.now()
-  #span: Span | undefined
+  /** Its span, if that has been made. */
+  seen: Span | undefined
   /** When something was last seen of it, in milliseconds since 1970. */
   last: number = this.#since
+  /** What it failed with. */
+  error: unknown
+  /** The model that it is a request to, or asked first. */
+  model: unknown
 
   constructor(tracer: Tracer, made: Made, outer: () => Context) {
     this.#tracer = tracer
     this.#made = made
     this.#outer = outer
+    this.model = made.attributes['gen_ai.request.model']
   }
 
   get span(): Span {
     const { name, ...rest } = this.#made
-    return (this.#span ??= this.#tracer.startSpan(
+    return (this.seen ??= this.#tracer.startSpan(
       name,
       { ...rest, startTime: this.#since },
       this.#outer(),
@@ -40,18 +46,24 @@ export class Part {
     return trace.setSpan(this.#outer(), this.span)
   }
 
-  /** Whether its span has been made. */
-  get isSeen(): boolean {
-    return this.#span !== undefined
+  /** Takes over what is asked. */
+  ask({ 'gen_ai.provider.name': provider, 'gen_ai.request.model': model }: Attributes): void {
+    this.model = model
+    this.span.setAttributes({ 'gen_ai.provider.name': provider, 'gen_ai.request.model': model })
   }
 
   end(attributes: Attributes = {}, at?: number): void {
-    this.span.setAttributes(attributes)
-    this.span.end(at)
+    const { span, error } = this
+    span.setAttributes(attributes)
+    if (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR })
+      span.setAttributes({ 'error.type': errorKind(error) })
+    }
+    span.end(at)
   }
 
   fail(error: unknown): void {
-    this.span.setStatus({ code: SpanStatusCode.ERROR })
-    this.end({ 'error.type': errorKind(error) })
+    this.error = Object(error)
+    this.end()
   }
 }

@@ -1,5 +1,5 @@
 import { context, SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import type { Attributes, Context, Link, SpanContext, Tracer } from '@opentelemetry/api'
+import type { Context, Link, SpanContext, Tracer } from '@opentelemetry/api'
 import type { NodeInvocation, RunContext } from '../../src/index.ts'
 import { known } from './attributes.ts'
 import { Part, type Made } from './part.ts'
@@ -83,9 +83,13 @@ export class RunTrace {
   begin(made: Made, ctx: RunContext): Part {
     const { ns, node, step } = ctx
     const { agent } = ctx as { readonly agent?: string }
-    const from = agent === undefined ? undefined : this.#agent(ns, agent, made.attributes)
+    const from = agent === undefined ? undefined : this.#agent(ns, agent)
     const part = new Part(this.#tracer, made, () => (from ? from.context : this.#within(ns)))
     this.#open.set(part, { ns, node, step })
+    if (!from) return part
+    from.error = undefined
+    // What is resumed may call before it asks.
+    if (!from.model && part.model) from.ask(made.attributes)
     return part
   }
 
@@ -93,7 +97,12 @@ export class RunTrace {
   ended(part: Part): void {
     const place = this.#open.get(part)
     this.#open.delete(part)
-    if (place) for (const { part: agent } of this.#at(place.ns)) agent.last = Date.now()
+    if (!place) return
+    for (const { part: agent } of this.#at(place.ns)) {
+      agent.last = Date.now()
+      // Failed is what asks a model in vain, and begins nothing after that.
+      if (part.model) agent.error = part.error
+    }
   }
 
   /** The run is over. What is still open was paused or stopped. */
@@ -110,10 +119,10 @@ export class RunTrace {
   /** Called never, as it was denied: it has no span, unless something began in it. */
   #drop(part: Part): void {
     this.#open.delete(part)
-    if (part.isSeen) part.end()
+    if (part.seen) part.end()
   }
 
-  #agent(ns: readonly string[], agent: string, first: Attributes): Part {
+  #agent(ns: readonly string[], agent: string): Part {
     const key = keyOf([...ns, agent])
     const found = this.#agents.get(key)
     if (found) return found.part
@@ -121,8 +130,6 @@ export class RunTrace {
       'gen_ai.operation.name': 'invoke_agent',
       'gen_ai.agent.name': agent,
       'gen_ai.conversation.id': this.#thread,
-      'gen_ai.provider.name': first['gen_ai.provider.name'],
-      'gen_ai.request.model': first['gen_ai.request.model'],
     })
     const made = { name: `invoke_agent ${agent}`, kind: SpanKind.INTERNAL, attributes }
     const part = new Part(this.#tracer, made, () => this.#around(ns))

@@ -37,6 +37,11 @@ describe('a run', () => {
       '    execute_tool send',
       '    chat script',
     ])
+    const resumed = second.find(({ name }) => name === 'invoke_agent desk')!
+    expect(resumed.attributes).toMatchObject({
+      'gen_ai.provider.name': 'scripted',
+      'gen_ai.request.model': 'script',
+    })
     const traces = [first, second].map((each) => new Set(each.map(traceOf)))
     expect(traces.map(({ size }) => size)).toEqual([1, 1])
     expect(traces[0]).not.toEqual(traces[1])
@@ -170,7 +175,7 @@ describe('what fails', () => {
     const found = spans()
     expect(tree(found)).toEqual([
       'invoke_workflow a (error ModelError ERROR)',
-      '  invoke_agent a',
+      '  invoke_agent a (503 ERROR)',
       '    chat script',
       '    execute_tool break (RangeError ERROR)',
       '    chat script (503 ERROR)',
