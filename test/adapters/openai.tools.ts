@@ -38,8 +38,9 @@ export function benchOf(link: Link, make: (options: Options) => Model = ours) {
   ): Promise<Result> {
     const endpoint = chatEndpoint(...answers)
     const { url, fetch, close } = await link(endpoint)
-    const model = make({ url: `${url}/v1`, ...(fetch && { fetch }), ...options })
     try {
+      // In here: a model that is refused must not leave its server behind, which keeps Deno alive.
+      const model = make({ url: `${url}/v1`, ...(fetch && { fetch }), ...options })
       return await work({ model, endpoint, url })
     } finally {
       await close()
