@@ -68,6 +68,8 @@ async function keepLeft({ app, claim }: Run, level: Level): Promise<void> {
     checkpoint,
   )
   for (const { task, node } of level.next) {
+    // A node of a graph that has changed since.
+    if (!node) continue
     const left = agent.left(view(level.state), task.id, journal)
     const update = await take(level, left, node.name)
     await fold(plan, level.state, [{ node, update }])
