@@ -4,7 +4,7 @@ import { compile, memory, type CompiledGraph, type Store } from 'heddle'
 import { manualClock, withFaults } from 'heddle/testing'
 import { silent } from '../fakes/silent.ts'
 import { calling, counted, Counts } from './calls-parts.ts'
-import { atEvery, FAULTS } from './at-every.ts'
+import { atEvery, broughtToEnd, FAULTS } from './at-every.ts'
 import { keepBooks } from './harness.ts'
 
 keepBooks()
@@ -81,24 +81,6 @@ function world(durability: 'step' | 'exit'): World {
     get ids() {
       return Object.fromEntries([...ids].map(([name, seen]) => [name, seen.size]))
     },
-    async finish(store) {
-      await clock.advance(61_000)
-      for (let tries = 5; tries > 0; tries--) {
-        const app = open(store)
-        const known = await app.state('t')
-        if (known?.status === 'success') {
-          expect(known.state).toEqual({ out: ['list', 'mail', true] })
-          return
-        }
-        const next =
-          known === undefined
-            ? { input: {} }
-            : known.interruptions.length > 0
-              ? { answer: true }
-              : {}
-        await app.run({ thread: 't', ...next }).catch(() => clock.advance(61_000))
-      }
-      throw new Error('it did not end')
-    },
+    finish: (store) => broughtToEnd(() => open(store), clock, { out: ['list', 'mail', true] }),
   }
 }

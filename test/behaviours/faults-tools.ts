@@ -110,6 +110,28 @@ export async function atEveryOperation(store: Store, way: Way, attempt: Try): Pr
   equal(left, [], 'rows that are left')
 }
 
+/** Cases that do a try after each kind of fault, on a store that is opened for each. */
+export const afterFaults = (
+  named: (what: string) => string,
+  attempt: Try,
+): Readonly<Record<string, (reopen: () => Promise<Store>) => Promise<void>>> =>
+  Object.fromEntries(
+    Object.entries({
+      'a crash before any commit': 'crash before',
+      'a crash after any commit': 'crash after',
+      'a lost reply of any commit': 'lost reply',
+      'an error at any operation': 'error',
+    } as const).map(([what, way]) => [
+      named(what),
+      async (reopen: () => Promise<Store>) => {
+        const store = await reopen()
+        await atEveryOperation(store, way, attempt)
+        if (way === 'crash before' && !store.caps.atomic)
+          await atEveryOperation(store, 'torn', attempt)
+      },
+    ]),
+  )
+
 /** Fails unless every checkpoint but the first follows the one before it. */
 export async function oneLine(app: CompiledGraph, thread: string): Promise<void> {
   const history = await all(app.history(thread))

@@ -16,15 +16,8 @@ import { leave } from '../../src/engine/leave.ts'
 import { INSIDE } from '../../src/hook/mark.ts'
 import type { NodeInside } from '../../src/tool/inside.ts'
 import { silent } from '../fakes/silent.ts'
-import { atEveryOperation, LEASE, machine, oneLine, told, type Way } from './faults-tools.ts'
+import { afterFaults, LEASE, machine, oneLine, told } from './faults-tools.ts'
 import { casesOf, equal, type Case, type Cases, type Open } from './portable.ts'
-
-const WAYS: Readonly<Record<string, Way>> = {
-  'a crash before any commit': 'crash before',
-  'a crash after any commit': 'crash after',
-  'a lost reply of any commit': 'lost reply',
-  'an error at any operation': 'error',
-}
 
 const cases: Cases = {
   async 'is in the state of its level when the run has failed, and the next run goes on from there'(
@@ -56,17 +49,7 @@ const cases: Cases = {
     }
   },
 
-  ...Object.fromEntries(
-    Object.entries(WAYS).map(([what, way]) => [
-      `is there once or not at all after ${what}`,
-      async (reopen: () => Promise<Store>) => {
-        const store = await reopen()
-        await atEveryOperation(store, way, attempt)
-        if (way === 'crash before' && !store.caps.atomic)
-          await atEveryOperation(store, 'torn', attempt)
-      },
-    ]),
-  ),
+  ...afterFaults((what) => `is there once or not at all after ${what}`, attempt),
 }
 
 /** The cases, against stores of the place we run in. */

@@ -12,7 +12,7 @@ import {
 } from 'heddle'
 import { manualClock, type Fault, type Operation } from 'heddle/testing'
 import { silent } from '../fakes/silent.ts'
-import { atEveryOperation, LEASE, machine, told, type Way } from './faults-tools.ts'
+import { afterFaults, LEASE, machine, told } from './faults-tools.ts'
 import {
   all,
   casesOf,
@@ -24,13 +24,6 @@ import {
   type Open,
 } from './portable.ts'
 import { of, prices, talk, times, World } from './usage-parts.ts'
-
-const WAYS: Readonly<Record<string, Way>> = {
-  'a crash before any commit': 'crash before',
-  'a crash after any commit': 'crash after',
-  'a lost reply of any commit': 'lost reply',
-  'an error at any operation': 'error',
-}
 
 const cases: Cases = {
   async 'over requests side by side, child graphs, sub-agents, pauses and new processes'(reopen) {
@@ -301,17 +294,7 @@ const cases: Cases = {
     equal((await usageOf(app, 'v'))?.requests, 8, 'the copy goes on counting')
   },
 
-  ...Object.fromEntries(
-    Object.entries(WAYS).map(([what, way]) => [
-      `after ${what}`,
-      async (reopen: () => Promise<Store>) => {
-        const store = await reopen()
-        await atEveryOperation(store, way, attempt)
-        if (way === 'crash before' && !store.caps.atomic)
-          await atEveryOperation(store, 'torn', attempt)
-      },
-    ]),
-  ),
+  ...afterFaults((what) => `after ${what}`, attempt),
 }
 
 /** The cases, against stores of the place we run in. */

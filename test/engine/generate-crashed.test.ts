@@ -9,7 +9,7 @@ import {
   type Store,
 } from 'heddle'
 import { manualClock, scriptedModel, withFaults } from 'heddle/testing'
-import { atEvery, FAULTS } from '../behaviours/at-every.ts'
+import { atEvery, broughtToEnd, FAULTS } from '../behaviours/at-every.ts'
 import { calling } from '../behaviours/calls-parts.ts'
 import { keepBooks } from '../behaviours/harness.ts'
 import { silent } from '../fakes/silent.ts'
@@ -92,24 +92,6 @@ function world(durability: 'step' | 'exit', watched: boolean): World {
     get ids() {
       return Object.fromEntries([...ids].map(([name, seen]) => [name, seen.size]))
     },
-    async finish(store) {
-      await clock.advance(61_000)
-      for (let tries = 5; tries > 0; tries--) {
-        const app = open(store)
-        const known = await app.state('t')
-        if (known?.status === 'success') {
-          expect(known.state).toEqual({ out: ['one', 'two', true] })
-          return
-        }
-        const next =
-          known === undefined
-            ? { input: {} }
-            : known.interruptions.length > 0
-              ? { answer: true }
-              : {}
-        await app.run({ thread: 't', ...next }).catch(() => clock.advance(61_000))
-      }
-      throw new Error('it did not end')
-    },
+    finish: (store) => broughtToEnd(() => open(store), clock, { out: ['one', 'two', true] }),
   }
 }
